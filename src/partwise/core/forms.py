@@ -1,0 +1,124 @@
+"""The forms in which a term speaks to a solver: a quadratic of one factor, or the two halves of its gradient.
+
+With the other factor fixed, nearly every objective of this family is a non-negative convex quadratic in a factor F::
+
+    q(F) = Σ_t tr(Fᵀ S_t F B_t) − 2 tr(Fᵀ A),   F ≥ 0,   A = A⁺ − A⁻
+
+Terms hand over the parts, not their sums, so that a solver can use them as it likes: the coordinate solver adds them
+up, the multiplicative one needs the non-negative halves of the gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .rows import RowMatrix
+from .types import Array
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """One summand tr(Fᵀ S F B).
+
+    Attributes
+    ----------
+    gram : ndarray of shape (k, k) or (k,)
+        B, positive semidefinite; one-dimensional if it is diagonal.
+    rows : RowMatrix, optional
+        S; None is the identity.
+    """
+
+    gram: Array
+    rows: RowMatrix | None = None
+
+    def halves(self, F: Array) -> tuple[Array, Array | None]:
+        """The non-negative parts of S F B = (S⁺FB⁺ + S⁻FB⁻) − (S⁺FB⁻ + S⁻FB⁺)."""
+        up = F if self.rows is None else self.rows.positive(F)
+        down = None if self.rows is None else self.rows.negative(F)
+        if self.gram.ndim == 1:
+            return up * self.gram, None if down is None else down * self.gram
+        if self.gram.min() >= 0:
+            return up @ self.gram, None if down is None else down @ self.gram
+        B_up, B_down = np.maximum(self.gram, 0), np.maximum(-self.gram, 0)
+        if down is None:
+            return up @ B_up, up @ B_down
+        return up @ B_up + down @ B_down, up @ B_down + down @ B_up
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """What one term adds to the quadratic of a factor.
+
+    Attributes
+    ----------
+    attract, repel : ndarray of shape (rows, k) or broadcastable to it, optional
+        A⁺ and A⁻, both non-negative.
+    couplings : tuple of Coupling
+    """
+
+    attract: Array | None = None
+    repel: Array | None = None
+    couplings: tuple[Coupling, ...] = ()
+
+    def split(self, F: Array) -> Split:
+        """Its gradient in halves."""
+        split = Split(quadratic=True)
+        if self.attract is not None:
+            split.add("down", 0, 2 * self.attract)
+        if self.repel is not None:
+            split.add("up", 0, 2 * self.repel)
+        for coupling in self.couplings:
+            up, down = coupling.halves(F)
+            split.add("up", 1, 2 * up)
+            if down is not None:
+                split.add("down", -1, 2 * down)
+        return split
+
+
+@dataclass(frozen=True)
+class Split:
+    """The gradient of a term as P − N, both non-negative, each part with the power of the step it belongs to.
+
+    A multiplicative step looks for the ratio r = new / old, entry by entry, at which a majoriser of the objective is
+    flat. The majorisers of this family have derivatives that are sums of powers of r::
+
+        Σ_e up[e] rᵉ − Σ_e down[e] rᵉ
+
+    At r = 1 this is the gradient. A linear function has e = 0; the convex part of a quadratic e = 1; a link that pulls
+    two entries together e = −1; the Kullback–Leibler divergence 0 and −1.
+
+    Attributes
+    ----------
+    up, down : dict of float to ndarray
+        The parts of P and of N by their power.
+    quadratic : bool
+        The term is a convex quadratic of the factor. If all terms are, N / P is a descent step as it stands.
+    """
+
+    up: dict[float, Array] = field(default_factory=dict)
+    down: dict[float, Array] = field(default_factory=dict)
+    quadratic: bool = False
+
+    def add(self, side: str, power: float, part: Array) -> None:
+        """Add a part to `up` or `down`."""
+        parts: dict[float, Array] = getattr(self, side)
+        parts[power] = parts[power] + part if power in parts else part
+
+    def halves(self) -> tuple[Array | float, Array | float]:
+        """N and P, whatever the powers."""
+        return sum(self.down.values(), start=0.0), sum(self.up.values(), start=0.0)
+
+
+def merge(splits: Iterable[Split]) -> Split:
+    """The gradient of a sum of terms."""
+    splits = list(splits)
+    total = Split(quadratic=all(split.quadratic for split in splits))
+    for split in splits:
+        for power, part in split.up.items():
+            total.add("up", power, part)
+        for power, part in split.down.items():
+            total.add("down", power, part)
+    return total

@@ -1,0 +1,76 @@
+"""A sum of bound terms, seen as one objective."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .forms import Quadratic, Split, merge
+from .state import State
+from .types import FACTORS, Array, Factor
+
+if TYPE_CHECKING:
+    from .term import BoundTerm
+
+
+class Objective:
+    """Σ_t term_t(W, H).
+
+    Parameters
+    ----------
+    terms : sequence of BoundTerm
+    """
+
+    def __init__(self, terms: Sequence[BoundTerm]):
+        self.terms = tuple(terms)
+        self.names = _distinct([term.name for term in self.terms])
+
+    def values(self, state: State) -> dict[str, float]:
+        """Every term's value by its name."""
+        return {name: float(term.value(state)) for name, term in zip(self.names, self.terms, strict=True)}
+
+    def quadratics(self, state: State, factor: Factor) -> list[Quadratic]:
+        """The parts of the quadratic of one factor; every term must have one."""
+        return [part for term in self.terms if (part := term.quadratic(state, factor)) is not None]
+
+    def split(self, state: State, factor: Factor) -> Split:
+        """The gradient with respect to one factor, in halves."""
+        return merge(part for term in self.terms if (part := term.split(state, factor)) is not None)
+
+    def without_quadratic(self) -> list[str]:
+        """Names of the terms that are not quadratic in each factor."""
+        return [name for name, term in zip(self.names, self.terms, strict=True) if not term.offers_quadratic]
+
+    def optimality(self, state: State) -> float:
+        """How much one more step could still gain, to first order, relative to the size of the problem.
+
+        For each factor, a projected gradient step with the mean curvature of its column; the sum of step × gradient over
+        the sum of factor × attraction. It is zero exactly at stationary points (KKT), and does not change when X is
+        scaled or when scale moves between the columns of W and the rows of H. It is in the units of a relative decrease.
+        """
+        return max(_gain(state[factor], *self.split(state, factor).halves()) for factor in FACTORS)
+
+
+def _gain(F: Array, N: Array | float, P: Array | float) -> float:
+    F = F.astype(np.float64, copy=False)
+    gradient = np.broadcast_to(np.asarray(P, np.float64) - np.asarray(N, np.float64), F.shape)
+    pull = float(np.sum(F * np.asarray(P, np.float64)))
+    if pull <= 0:
+        return 0.0
+    mass = F.sum(axis=0)
+    curvature = np.broadcast_to(np.asarray(P, np.float64), F.shape).sum(axis=0) / np.where(mass > 0, mass, 1)
+    flat = curvature <= 0
+    step = F - np.maximum(F - gradient / np.where(flat, 1, curvature), 0)
+    step[:, flat] = 0
+    return float(np.abs(step * gradient).sum()) / pull
+
+
+def _distinct(names: list[str]) -> list[str]:
+    seen: dict[str, int] = {}
+    distinct = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        distinct.append(name if seen[name] == 1 else f"{name} {seen[name]}")
+    return distinct

@@ -1,0 +1,176 @@
+"""The matrices S of tr(Fᵀ S F B): symmetric, positive semidefinite, one row per row of the factor.
+
+Each is known by what it does: its two non-negative halves S = S⁺ − S⁻ applied to a factor, its diagonal, and its energy
+f_jᵀ S f_j per column, computed without cancellation.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .types import Array, IntArray
+
+
+class RowMatrix(ABC):
+    """A symmetric positive semidefinite matrix over the rows of a factor."""
+
+    @abstractmethod
+    def positive(self, F: Array) -> Array:
+        """S⁺ F."""
+
+    @abstractmethod
+    def negative(self, F: Array) -> Array | None:
+        """S⁻ F; None where S⁻ is empty."""
+
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """The diagonal of S."""
+
+    @abstractmethod
+    def energy(self, F: Array) -> Array:
+        """f_jᵀ S f_j for every column, in float64."""
+
+
+class Diagonal(RowMatrix):
+    """S = diag(weights)."""
+
+    def __init__(self, weights: Array):
+        self.weights = weights
+
+    def positive(self, F: Array) -> Array:
+        """diag(weights) F."""
+        return self.weights[:, None] * F
+
+    def negative(self, F: Array) -> None:
+        """Nothing: weights are non-negative."""
+        return None
+
+    def diagonal(self) -> Array:
+        """The weights."""
+        return self.weights
+
+    def energy(self, F: Array) -> Array:
+        """Σ_i weight_i f_ij²."""
+        return np.einsum("i,ij,ij->j", self.weights, F, F, dtype=np.float64, casting="safe")
+
+
+class Links(RowMatrix):
+    """A sparse S: links between rows, with entries of either sign.
+
+    Parameters
+    ----------
+    diagonal : ndarray of shape (n,)
+    off : csr_array of shape (n, n)
+        S without its diagonal.
+    row_sums : ndarray of shape (n,), optional
+        S 1, if known better than by adding up: zero for a graph Laplacian.
+    """
+
+    def __init__(self, diagonal: Array, off: Any, row_sums: Array | None = None):
+        self._diagonal = diagonal
+        self.off = off
+        self._row_sums = diagonal + np.asarray(off.sum(axis=1)).ravel() if row_sums is None else row_sums
+
+    @classmethod
+    def laplacian(cls, edges: Any, strength: float, dtype: Any) -> Links:
+        """strength · (D − E) of non-negative edge weights E."""
+        edges = sp.csr_array(edges, dtype=dtype)
+        degrees = np.asarray(edges.sum(axis=1)).ravel()
+        return cls(
+            (strength * degrees).astype(dtype), edges * dtype.type(-strength), np.zeros(len(degrees), dtype)
+        )
+
+    @classmethod
+    def of_matrix(cls, S: Any, strength: float, dtype: Any) -> Links:
+        """strength · S of any symmetric sparse S."""
+        S = sp.csr_array(S, dtype=dtype) * dtype.type(strength)
+        diagonal = S.diagonal()
+        off = sp.csr_array(S - sp.diags_array(diagonal, format="csr"))
+        off.eliminate_zeros()
+        return cls(diagonal, off)
+
+    @cached_property
+    def _off_positive(self) -> Any:
+        return self.off.maximum(0) if self.off.nnz and self.off.data.max() > 0 else None
+
+    @cached_property
+    def _off_negative(self) -> Any:
+        return -(self.off.minimum(0)) if self._off_positive is not None else -self.off
+
+    def positive(self, F: Array) -> Array:
+        """The diagonal and the positive links."""
+        out = self._diagonal[:, None] * F
+        if self._off_positive is not None:
+            out += self._off_positive @ F
+        return out
+
+    def negative(self, F: Array) -> Array:
+        """The negative links, sign turned: for a Laplacian, the edge weights."""
+        return np.asarray(self._off_negative @ F)
+
+    def diagonal(self) -> Array:
+        """The diagonal of S."""
+        return self._diagonal
+
+    def energy(self, F: Array) -> Array:
+        """Σ_edges −s_it (f_ij − f_tj)² + Σ_i (S1)_i f_ij²: summed by edges, exact where the codes agree."""
+        from ..kernels.links import edge_energy
+
+        by_edges = edge_energy(self.off.indptr, self.off.indices, self.off.data, F)
+        return by_edges + np.einsum("i,ij,ij->j", self._row_sums, F, F, dtype=np.float64, casting="safe")
+
+    def __add__(self, other: Links) -> Links:
+        return Links(
+            self._diagonal + other._diagonal, self.off + other.off, self._row_sums + other._row_sums
+        )
+
+
+class Cliques(RowMatrix):
+    """Every group of rows fully joined: S = strength · Σ_c (n_c I_c − 1_c 1_cᵀ), stored in n numbers.
+
+    Parameters
+    ----------
+    groups : ndarray of int, shape (n,)
+        Group of every row, −1 for none.
+    strength : float
+    """
+
+    def __init__(self, groups: IntArray, strength: float, dtype: Any):
+        self.groups = groups
+        self.strength = float(strength)
+        members = np.flatnonzero(groups >= 0)
+        self.n_groups = int(groups.max(initial=-1)) + 1
+        ones = np.ones(len(members), dtype)
+        self._sums = sp.csr_array((ones, (groups[members], members)), shape=(self.n_groups, len(groups)))
+        sizes = np.bincount(groups[members], minlength=self.n_groups)
+        self._diagonal = np.where(groups >= 0, strength * (sizes[groups] - 1.0), 0.0).astype(dtype)
+        self._sizes = sizes
+
+    def group_sums(self, F: Array) -> Array:
+        """Sum of the rows of every group."""
+        return np.asarray(self._sums @ F)
+
+    def positive(self, F: Array) -> Array:
+        """The degrees n_c − 1."""
+        return self._diagonal[:, None] * F
+
+    def negative(self, F: Array) -> Array:
+        """Every row gets the sum of its group's other rows."""
+        out = np.where((self.groups >= 0)[:, None], self.group_sums(F)[self.groups] - F, 0)
+        return (self.strength * np.maximum(out, 0)).astype(F.dtype)
+
+    def diagonal(self) -> Array:
+        """The degrees n_c − 1."""
+        return self._diagonal
+
+    def energy(self, F: Array) -> Array:
+        """Σ_c n_c Σ_{i in c} (f_ij − mean_cj)²."""
+        members = self.groups >= 0
+        own = self.groups[members]
+        centred = F[members] - (self.group_sums(F) / self._sizes[:, None])[own]
+        return self.strength * np.einsum("i,ij,ij->j", self._sizes[own], centred, centred, dtype=np.float64)

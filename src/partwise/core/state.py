@@ -1,0 +1,72 @@
+"""Where a fit stands: both factors, and what was computed from them, each at most once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from .operand import Operand
+from .types import CODES, COMPONENTS, OTHER, Array, Factor
+
+T = TypeVar("T")
+
+
+class State:
+    """The pair (W, Hᵀ) with the products derived from it.
+
+    A state is never changed: :meth:`replace` gives the next one, which keeps every result that does not depend on the
+    replaced factor. So after a sweep (codes, then components) XᵀW is still at hand and the objective costs nothing.
+
+    Parameters
+    ----------
+    X : Operand
+    W : ndarray of shape (n_samples, n_components)
+        The codes.
+    Ht : ndarray of shape (n_features, n_components)
+        The components, transposed: both factors have one row per thing coded and go through the same code.
+    """
+
+    __slots__ = ("Ht", "W", "X", "_memo")
+
+    def __init__(self, X: Operand, W: Array, Ht: Array):
+        self.X = X
+        self.W = W
+        self.Ht = Ht
+        # Results by the factors they depend on: one of them, or both.
+        self._memo: dict[Factor | None, dict[Hashable, Any]] = {CODES: {}, COMPONENTS: {}, None: {}}
+
+    def __getitem__(self, factor: Factor) -> Array:
+        return self.W if factor == CODES else self.Ht
+
+    def replace(self, factor: Factor, value: Array) -> State:
+        """The state with one factor exchanged."""
+        new = State(self.X, value, self.Ht) if factor == CODES else State(self.X, self.W, value)
+        kept = OTHER[factor]
+        new._memo[kept] = self._memo[kept]
+        return new
+
+    def recall(self, key: Hashable, depends_on: Factor | None, compute: Callable[[], T]) -> T:
+        """The result stored under `key`, computed now if it is not there.
+
+        `depends_on` names the only factor it depends on; None means both.
+        """
+        memo = self._memo[depends_on]
+        if key not in memo:
+            memo[key] = compute()
+        result: T = memo[key]
+        return result
+
+    def knows(self, key: Hashable, depends_on: Factor | None) -> bool:
+        """Whether `recall` would answer without computing."""
+        return key in self._memo[depends_on]
+
+    def gram(self, factor: Factor) -> Array:
+        """FᵀF of one factor: WᵀW or H Hᵀ."""
+        F = self[factor]
+        return self.recall("gram", factor, lambda: F.T @ F)
+
+    def product(self, factor: Factor) -> Array:
+        """The data's pull on a factor: X Hᵀ for the codes, Xᵀ W for the components."""
+        if factor == CODES:
+            return self.recall("product", COMPONENTS, lambda: self.X.dot(self.Ht))
+        return self.recall("product", CODES, lambda: self.X.t_dot(self.W))

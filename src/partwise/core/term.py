@@ -1,0 +1,106 @@
+"""What a term is, before and after it meets the data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from .forms import Quadratic, Split
+from .operand import Operand
+from .state import State
+from .types import Array, Factor
+
+
+class Term(ABC):
+    """A summand of the objective as a user writes it: parameters only.
+
+    Subclasses are frozen dataclasses. What depends on the data lives in what :meth:`bind` returns.
+    """
+
+    @abstractmethod
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Prepare the term for the data: build its graph, check its parameters against X.
+
+        Parameters
+        ----------
+        X : Operand
+            The training data.
+        y : ndarray of int, optional
+            Class of every sample, −1 for unknown.
+        rng : numpy.random.RandomState, optional
+            Source of randomness, for terms that need one.
+        sample_weight : ndarray of shape (n_samples,), optional
+        """
+
+
+class BoundTerm(ABC):
+    """A term that knows its data. Solvers see only these.
+
+    Attributes
+    ----------
+    name : str
+        Its key in `history_`.
+    offers_quadratic : bool
+        Whether :meth:`quadratic` describes the term fully. If False, :meth:`split` must be written.
+    """
+
+    name: str
+    offers_quadratic: ClassVar[bool] = True
+
+    @abstractmethod
+    def value(self, state: State) -> float:
+        """The term's share of the objective."""
+
+    @abstractmethod
+    def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
+        """Its parts of the quadratic of one factor; None if it does not depend on that factor.
+
+        At the state's own point it must have the term's value and gradient, up to a constant; elsewhere it may lie
+        above the term (a majoriser), never below.
+        """
+
+    def split(self, state: State, factor: Factor) -> Split | None:
+        """Its gradient in non-negative halves; None if it does not depend on that factor."""
+        quadratic = self.quadratic(state, factor)
+        return None if quadratic is None else quadratic.split(state[factor])
+
+    def consider(self, n_components: int) -> None:
+        """Warn, before any work, if the term cannot do well with so many components."""
+        return
+
+    @abstractmethod
+    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
+        """The term for new samples coded one by one, given the training codes; None if codes do not enter it."""
+
+
+class BoundPenalty(BoundTerm):
+    """A term of one factor alone, summed over its columns.
+
+    Attributes
+    ----------
+    factor : {"codes", "components"}
+        The factor it penalises.
+    degree : {1, 2}
+        How it grows when a column is stretched.
+    """
+
+    factor: Factor
+    degree: int
+
+    @abstractmethod
+    def column_values(self, F: Array) -> Array:
+        """Its value for every column, in float64."""
+
+    @abstractmethod
+    def form(self, F: Array) -> Quadratic:
+        """Its quadratic."""
+
+    def value(self, state: State) -> float:
+        """The sum over the columns."""
+        return float(self.column_values(state[self.factor]).sum())
+
+    def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
+        """Its quadratic, if the factor is its own."""
+        return self.form(state[factor]) if factor == self.factor else None

@@ -1,0 +1,27 @@
+"""Names used in signatures everywhere, and the two factors."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+IntArray = NDArray[np.intp]
+
+Factor = Literal["codes", "components"]
+CODES: Factor = "codes"
+COMPONENTS: Factor = "components"
+FACTORS: tuple[Factor, Factor] = (CODES, COMPONENTS)
+OTHER: dict[Factor, Factor] = {CODES: COMPONENTS, COMPONENTS: CODES}
+
+
+def dot64(a: Array, b: Array) -> float:
+    """⟨a, b⟩ accumulated in float64, whatever the arrays hold."""
+    return float(np.einsum("ij,ij->", a, b, dtype=np.float64, casting="safe"))
+
+
+def column_norms(F: Array) -> Array:
+    """Euclidean norm of every column, accumulated in float64."""
+    return np.sqrt(np.einsum("ij,ij->j", F, F, dtype=np.float64, casting="safe"))

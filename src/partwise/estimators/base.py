@@ -1,0 +1,246 @@
+"""What all estimators share: the way from X to a fitted model. No method and no loop lives here."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ..callbacks import as_callbacks
+from ..core.objective import Objective
+from ..core.operand import Missing, Operand, as_operand
+from ..core.state import State
+from ..core.term import BoundTerm, Term
+from ..core.types import Array, IntArray
+from ..solvers.choice import choose_solver
+from ..solvers.codes import code_samples
+from ..solvers.loop import Options, minimise
+from ..solvers.starts import start_factors
+from .assignment import Assignment
+from .scale import apply_scale, normalise
+from .validation import FLOATS, check_factors, check_sample_weight, check_size, check_X
+
+NAMED_STARTS = ("auto", "random", "nndsvd", "nndsvda", "kmeans")
+
+
+class BaseFactorization(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, metaclass=ABCMeta
+):
+    """Base of all estimators: minimise a sum of terms over W, H ≥ 0, with X ≈ W H.
+
+    A subclass says in `_terms` which terms these are.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "scale": [StrOptions({"auto", "components"}), None],
+        "solver": [StrOptions({"auto", "coordinate", "multiplicative"})],
+        "init": [StrOptions(set(NAMED_STARTS)), tuple, list],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "warm_start": ["boolean"],
+        "assign": [StrOptions({"kmeans", "argmax"})],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+        "callbacks": [callable, "array-like", object],
+    }
+
+    # Where init="auto" starts from when every entry of X is known.
+    _auto_init: ClassVar[str] = "nndsvda"
+    # Which entries of X are unknown; estimators that take them have a parameter of this name.
+    missing: Missing = None
+
+    @abstractmethod
+    def _terms(self) -> list[Term]:
+        """The objective as a list of terms."""
+
+    def _labels(self, y: Any, n_samples: int) -> IntArray | None:
+        """What the method wants to know of y: classes as integers, −1 for unknown. Most want nothing."""
+        return None
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn codes and components from the data.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Non-negative data.
+        y : array-like of shape (n_samples,), optional
+            Classes, −1 for unknown; ignored by methods that use no labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts in the fit.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        callbacks = as_callbacks(self.callbacks, self.verbose)
+        X = check_X(self, X, self.missing, reset=True)
+        weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
+        check_size(X.shape, self.n_components, X.dtype.itemsize)
+        self._fit_operand(as_operand(X, self.missing), self._labels(y, X.shape[0]), weight, callbacks)
+        return self
+
+    def _fit_operand(
+        self, X: Operand, y: IntArray | None, sample_weight: Array | None, callbacks: list[Any]
+    ) -> None:
+        """From checked data to fitted attributes."""
+        rng = check_random_state(self.random_state)
+        bound = [term.bind(X, y, rng, sample_weight) for term in self._terms()]
+        for term in bound:
+            term.consider(self.n_components)
+        terms, unit = apply_scale(bound, self.scale)
+        objective = Objective(terms)
+        new_solver = choose_solver(self.solver, objective)
+        starts = self._starts(X, rng)
+        self._assignment_seed = int(rng.randint(np.iinfo(np.int32).max))
+        self._assignment: Assignment | None = None
+        result = minimise(
+            objective, new_solver, starts, Options(self.max_iter, self.tol, tuple(callbacks))
+        )
+        W, Ht = normalise(result.W, result.Ht, unit, X)
+        self._bound_terms: list[BoundTerm] = terms
+        self.embedding_ = np.ascontiguousarray(W)
+        self.components_ = np.ascontiguousarray(Ht.T)
+        self.objective_ = result.objective
+        self.history_ = result.history
+        self.n_iter_ = result.n_iter
+        self.solver_ = result.solver
+        self.stop_reason_ = result.stop_reason
+        self.scale_ = unit
+        if sample_weight is not None and (sample_weight == 0).any():
+            # A sample that does not count leaves its code open: give it the one it would get as a new sample.
+            unseen = np.flatnonzero(sample_weight == 0)
+            self.embedding_[unseen] = self._code(X.take(unseen))
+
+    def _starts(self, X: Operand, rng: np.random.RandomState) -> list[Callable[[], State]]:
+        """Makers of the starts to try."""
+        given = self._given_start(X.shape, X.dtype)
+        if given is not None:
+            return [lambda: State(X, *given)]
+        init = self.init
+        if init == "auto":
+            init = self._auto_init if X.missing is None else "random"
+        # A start from singular vectors is always the same one.
+        n_starts = 1 if init.startswith("nndsvd") else self.n_init
+        seeds = rng.randint(np.iinfo(np.int32).max, size=n_starts)
+
+        def maker(seed: int) -> Callable[[], State]:
+            return lambda: State(X, *start_factors(X, self.n_components, init, np.random.RandomState(seed)))
+
+        return [maker(int(seed)) for seed in seeds]
+
+    def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, Array] | None:
+        """W and Hᵀ to start from, if the user gave them or a warm start has them."""
+        n, m = shape
+        k = self.n_components
+        fitted = self.warm_start and hasattr(self, "embedding_")
+        if fitted and self.embedding_.shape == (n, k) and self.components_.shape == (k, m):
+            return check_factors((self.embedding_, self.components_), shape, k, dtype)
+        if isinstance(self.init, str):
+            return None
+        if self.n_init != 1:
+            raise ValueError(f"n_init is {self.n_init}; with a given start init=(W, H) it must be 1.")
+        return check_factors(self.init, shape, k, dtype)
+
+    def _code(self, X: Operand) -> Array:
+        Ht = np.array(self.components_.T, X.dtype, order="C")
+        return code_samples(self._bound_terms, X, Ht, self.embedding_.astype(X.dtype, copy=False))
+
+    def transform(self, X: Any) -> Array:
+        """Code new samples with the learned components, under the same terms.
+
+        Every sample is coded by itself, from a fixed start, to convergence; where the method has a graph, it is linked
+        to its nearest training samples. The codes of the training samples themselves are in `embedding_`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        W : ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        X = check_X(self, X, self.missing, reset=False)
+        return self._code(as_operand(X, self.missing))
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, then code the same samples as if they were new.
+
+        This equals ``fit(X).transform(X)``. The codes that the fit itself found are in `embedding_`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        W : ndarray of shape (n_samples, n_components)
+        """
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def inverse_transform(self, W: Any) -> Array:
+        """Bring codes back to the space of the data: W H.
+
+        Parameters
+        ----------
+        W : array-like of shape (n_samples, n_components)
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        W = check_array(W, dtype=FLOATS)
+        if W.shape[1] != len(self.components_):
+            raise ValueError(f"W has {W.shape[1]} columns; the model has {len(self.components_)} components.")
+        return np.asarray(W @ self.components_)
+
+    @property
+    def labels_(self) -> IntArray:
+        """Cluster of every training sample, computed on first access by the rule `assign`."""
+        return self._assigned().labels
+
+    def predict(self, X: Any) -> IntArray:
+        """Cluster labels of new samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of int, shape (n_samples,)
+        """
+        codes = self.transform(X)
+        return self._assigned().predict(codes.astype(self.embedding_.dtype, copy=False))
+
+    def _assigned(self) -> Assignment:
+        check_is_fitted(self)
+        if self._assignment is None:
+            self._assignment = Assignment(self.embedding_, self.assign, self._assignment_seed)
+        return self._assignment
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "nan"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,139 @@
+"""Label-constrained non-negative matrix factorisation."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core.operand import Operand, as_operand, group_means
+from ..core.term import Term
+from ..core.types import Array, IntArray
+from ..graphs import check_labels
+from ..terms.constant import Constant
+from ..terms.divergence import order, row_potentials
+from .base import BaseFactorization
+from .nmf import NMF, fit_term
+
+
+class ConstrainedNMF(BaseFactorization):
+    r"""Non-negative matrix factorisation in which samples of one class share their code (CNMF).
+
+    Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
+
+        D(X, W H)   subject to   w_i = w_j whenever y_i = y_j ≠ −1
+
+    (Liu & Wu, "Non-negative matrix factorization with constraints", AAAI 2010, Eq. 3-4 with W = V = A Z, H = Uᵀ). For
+    the squared error and every β-divergence this *is* the factorisation of the class means and the unlabelled samples,
+    each mean weighing as much as its class: that smaller problem is solved, and the constant that lies between the two
+    objectives is reported as the term "within classes". The multiplicative solver makes the paper's steps, Eq. 10-11.
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Number of parts, k.
+    loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float, default="frobenius"
+        D; a number is the β of a β-divergence.
+    scale, solver, init, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
+        As for :class:`NMF`. A start (W, H) has one row of W per sample; rows of one class are averaged.
+
+    Attributes
+    ----------
+    components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
+        As for :class:`NMF`. Samples of one class have equal rows in `embedding_`.
+
+    Notes
+    -----
+    `fit` takes the labels as `y`, −1 for unknown. Without any label it is :class:`NMF`. New samples are coded as
+    unlabelled ones. Judge it on the unlabelled samples too: the labelled ones share their code by construction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from partwise import ConstrainedNMF
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = np.where(np.arange(len(y)) < 100, y, -1)
+    >>> model = ConstrainedNMF(10, random_state=0).fit(X, few)
+    >>> zeros = np.flatnonzero(few == 0)
+    >>> bool((model.embedding_[zeros] == model.embedding_[zeros[0]]).all())
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseFactorization._parameter_constraints,
+        "loss": NMF._parameter_constraints["loss"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        loss: str | float = "frobenius",
+        scale: str | None = "auto",
+        solver: str = "auto",
+        init: Any = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        n_init: int = 1,
+        warm_start: bool = False,
+        assign: str = "kmeans",
+        random_state: Any = None,
+        verbose: int = 0,
+        callbacks: Any = None,
+    ):
+        self.n_components = n_components
+        self.loss = loss
+        self.scale = scale
+        self.solver = solver
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.assign = assign
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def _labels(self, y: Any, n_samples: int) -> IntArray:
+        return check_labels(y, n_samples)[0]
+
+    def _terms(self) -> list[Term]:
+        return [fit_term(self.loss), Constant(self._within, "within classes")]
+
+    def _fit_operand(
+        self, X: Operand, y: IntArray | None, sample_weight: Array | None, callbacks: list[Any]
+    ) -> None:
+        """Factor the class means and the unlabelled samples, then hand every sample its group's code."""
+        self._groups = _groups(y)
+        self._within = 0.0
+        n_groups = int(self._groups.max()) + 1
+        if n_groups == len(self._groups):
+            super()._fit_operand(X, None, sample_weight, callbacks)
+            return
+        weight = np.ones(X.shape[0], X.dtype) if sample_weight is None else sample_weight
+        group_weight = np.bincount(self._groups, weights=weight, minlength=n_groups)
+        means = group_means(X, self._groups, n_groups, weight)
+        beta = order(self.loss)
+        potentials = weight.astype(np.float64) @ row_potentials(X, beta)
+        self._within = max(float(potentials - group_weight @ row_potentials(means, beta)), 0.0)
+        super()._fit_operand(means, None, group_weight.astype(X.dtype), callbacks)
+        self.embedding_ = self.embedding_[self._groups]
+
+    def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, Array] | None:
+        given = super()._given_start((len(self._groups), shape[1]), dtype)
+        if given is None or shape[0] == len(self._groups):
+            return given
+        W, Ht = given
+        return group_means(as_operand(W), self._groups, shape[0], np.ones(len(W), dtype)).array, Ht
+
+
+def _groups(y: IntArray | None) -> IntArray:
+    """Group of every sample: its class, or one of its own."""
+    assert y is not None  # `_labels` always gives an array
+    classes = int(y.max(initial=-1)) + 1
+    groups = y.astype(np.intp)
+    alone = y < 0
+    groups[alone] = classes + np.arange(int(alone.sum()))
+    return groups

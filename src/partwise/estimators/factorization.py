@@ -1,0 +1,100 @@
+"""Any sum of terms, for people who invent methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from ..core.operand import Missing
+from ..core.term import Term
+from ..core.types import IntArray
+from ..graphs import check_labels
+from ..terms import Frobenius
+from .base import BaseFactorization
+from .nmf import NMF
+
+
+class Factorization(BaseFactorization):
+    r"""Minimise any sum of terms over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m).
+
+        Σ_t term_t(W, H)
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Number of parts, k.
+    terms : sequence of Term, default=None
+        The summands, from `partwise.terms` or your own; None is the squared error alone.
+    missing : {None, "nan", "unstored"}, default=None
+        Entries of X that are unknown: none, those that are NaN, or those that a sparse X does not store.
+    scale, solver, init, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
+        As for :class:`NMF`.
+
+    Attributes
+    ----------
+    components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
+        As for :class:`NMF`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from partwise import Factorization
+    >>> from partwise.terms import L1, BetaDivergence, NeighborGraph
+    >>> X, y = load_digits(return_X_y=True)
+    >>> terms = [BetaDivergence("kullback-leibler"), NeighborGraph(10.0), L1(0.1)]
+    >>> model = Factorization(10, terms=terms, max_iter=20, tol=0, random_state=0).fit(X)
+    >>> sorted(model.history_)
+    ['fit', 'graph', 'l1 codes', 'objective', 'time']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseFactorization._parameter_constraints,
+        "terms": [list, tuple, None],
+        "missing": NMF._parameter_constraints["missing"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        terms: Sequence[Term] | None = None,
+        missing: Missing = None,
+        scale: str | None = "auto",
+        solver: str = "auto",
+        init: Any = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        n_init: int = 1,
+        warm_start: bool = False,
+        assign: str = "kmeans",
+        random_state: Any = None,
+        verbose: int = 0,
+        callbacks: Any = None,
+    ):
+        self.n_components = n_components
+        self.terms = terms
+        self.missing = missing
+        self.scale = scale
+        self.solver = solver
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.assign = assign
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def _terms(self) -> list[Term]:
+        terms = [Frobenius()] if self.terms is None else list(self.terms)
+        for term in terms:
+            if not isinstance(term, Term):
+                raise TypeError(f"terms holds {term!r}; every element must be a partwise.terms.Term.")
+        if not terms:
+            raise ValueError("terms is empty; give at least a fit, for example [partwise.terms.Frobenius()].")
+        return terms
+
+    def _labels(self, y: Any, n_samples: int) -> IntArray | None:
+        uses = any(getattr(term, "use_labels", False) for term in self._terms())
+        return check_labels(y, n_samples)[0] if uses else None

@@ -1,0 +1,161 @@
+"""Non-negative matrix factorisation."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..core.operand import Missing
+from ..core.term import Term
+from ..core.types import CODES, COMPONENTS
+from ..terms import L1, L2, BetaDivergence, Frobenius
+from .base import BaseFactorization
+
+LOSSES = ("frobenius", "kullback-leibler", "itakura-saito")
+
+
+def fit_term(loss: str | float) -> Term:
+    """The fit that a loss names: the squared error, or a β-divergence."""
+    if loss in ("frobenius", 2):
+        return Frobenius()
+    return BetaDivergence(loss)
+
+
+class NMF(BaseFactorization):
+    r"""Non-negative matrix factorisation.
+
+    Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
+
+        D(X, W H) + l1_codes Σ|W| + l2_codes ‖W‖² + l1_components Σ|H| + l2_components ‖H‖²
+
+    where D is ‖X − W H‖² or a β-divergence (Lee & Seung 1999, 2001; Févotte & Idier 2011). Sums, not means; no ½.
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Number of parts, k.
+    loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float, default="frobenius"
+        D; a number is the β of a β-divergence. 2 is "frobenius", 1 is "kullback-leibler", 0 is "itakura-saito".
+    l1_codes, l2_codes, l1_components, l2_components : float, default=0.0
+        Penalties on the entries and squared entries of the factors.
+    missing : {None, "nan", "unstored"}, default=None
+        Entries of X that are unknown and do not count: none, those that are NaN, or those that a sparse X does not store.
+    scale : {"auto", "components", None}, default="auto"
+        Who carries the scale. "auto": penalties on the codes alone are measured where components have unit norm (and the
+        other way round), so that no rescaling can cheat them; without penalties components get unit norm at the end;
+        with penalties on both factors these settle it. None: whatever the sweeps give.
+    solver : {"auto", "coordinate", "multiplicative"}, default="auto"
+        "auto" takes coordinate descent for the Frobenius loss on complete data, multiplicative rules otherwise.
+    init : {"auto", "random", "nndsvd", "nndsvda", "kmeans"} or (W, H), default="auto"
+        Start. "auto" is "nndsvda", or "random" with missing entries.
+    max_iter : int, default=500
+        Most sweeps; a sweep is the codes, then the components.
+    tol : float, default=1e-5
+        Stop when a sweep lowers the objective by less than this share of it and the optimality measure is below it too.
+        0 runs exactly `max_iter` sweeps.
+    n_init : int, default=1
+        Number of starts; all are run for a tenth of `max_iter` and the best is continued. Starts from singular vectors
+        are always the same, so one is made.
+    warm_start : bool, default=False
+        Start from the last solution if the shapes agree.
+    assign : {"kmeans", "argmax"}, default="kmeans"
+        How `labels_` and `predict` read clusters off the codes: the best of 20 runs of k-means, or the largest entry (a
+        sample whose code is zero then gets the label of the first component).
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+        1 prints every tenth sweep, 2 every one.
+    callbacks : callable, Callback or list of these, default=None
+        Called after every sweep, see `partwise.callbacks`.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The parts, H.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The codes of the training samples, W.
+    labels_ : ndarray of int, shape (n_samples,)
+        Clusters of the training samples.
+    objective_ : float
+        The objective at the end.
+    history_ : dict of list
+        "objective", every term by its name, and "time" (seconds) after each sweep; entry 0 is the start.
+    n_iter_ : int
+        Sweeps made.
+    solver_ : str
+        The solver that was used.
+    stop_reason_ : {"converged", "max_iter", "interrupted", "callback"}
+    scale_ : {"components", "codes", None}
+        The factor whose columns (rows of H) have unit norm.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from partwise import NMF
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = NMF(10, random_state=0).fit(X)
+    >>> model.components_.shape
+    (10, 64)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseFactorization._parameter_constraints,
+        "loss": [StrOptions(set(LOSSES)), Interval(Real, None, None, closed="neither")],
+        "l1_codes": [Interval(Real, 0, None, closed="left")],
+        "l2_codes": [Interval(Real, 0, None, closed="left")],
+        "l1_components": [Interval(Real, 0, None, closed="left")],
+        "l2_components": [Interval(Real, 0, None, closed="left")],
+        "missing": [StrOptions({"nan", "unstored"}), None],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        loss: str | float = "frobenius",
+        l1_codes: float = 0.0,
+        l2_codes: float = 0.0,
+        l1_components: float = 0.0,
+        l2_components: float = 0.0,
+        missing: Missing = None,
+        scale: str | None = "auto",
+        solver: str = "auto",
+        init: Any = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        n_init: int = 1,
+        warm_start: bool = False,
+        assign: str = "kmeans",
+        random_state: Any = None,
+        verbose: int = 0,
+        callbacks: Any = None,
+    ):
+        self.n_components = n_components
+        self.loss = loss
+        self.l1_codes = l1_codes
+        self.l2_codes = l2_codes
+        self.l1_components = l1_components
+        self.l2_components = l2_components
+        self.missing = missing
+        self.scale = scale
+        self.solver = solver
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.assign = assign
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def _terms(self) -> list[Term]:
+        penalties = [
+            L1(self.l1_codes, CODES),
+            L2(self.l2_codes, CODES),
+            L1(self.l1_components, COMPONENTS),
+            L2(self.l2_components, COMPONENTS),
+        ]
+        return [fit_term(self.loss), *(penalty for penalty in penalties if penalty.strength > 0)]

@@ -1,0 +1,122 @@
+"""One way in for every estimator: what is wrong with the input is said before any work is done."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+from ..core.operand import Missing
+from ..core.types import Array
+
+FLOATS = (np.float64, np.float32)
+
+
+def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool) -> Any:
+    """X as a non-negative float array or canonical CSR/CSC matrix; copied only if it must be converted."""
+    name = type(estimator).__name__
+    if isinstance(X, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} does not read numpy masked arrays, whose masks would be ignored. "
+            "Give X.filled(numpy.nan) and missing='nan'."
+        )
+    if sp.issparse(X):
+        _check_structure(X)
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse=("csr", "csc"),
+        dtype=FLOATS,
+        ensure_all_finite="allow-nan" if missing == "nan" else True,
+    )
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if missing == "unstored" and not sp.issparse(X):
+        raise ValueError("missing='unstored' needs a sparse X; for a dense X mark unknown entries by NaN and use 'nan'.")
+    _check_values(X.data if sp.issparse(X) else X, name, X.shape)
+    return X
+
+
+def _check_structure(X: Any) -> None:
+    """Refuse broken index arrays: compiled code would read or write outside the matrix."""
+    if hasattr(X, "check_format"):
+        try:
+            X.check_format(full_check=True)
+        except ValueError as error:
+            raise ValueError(f"The sparse matrix X is broken: {error}") from error
+
+
+def _check_values(values: Array, name: str, shape: tuple[int, int]) -> None:
+    if values.size == 0:
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "All-NaN", RuntimeWarning)
+        smallest, largest = float(np.nanmin(values)), float(np.nanmax(values))
+    if smallest < 0:
+        raise ValueError(f"Negative values in data passed to {name}; X must be non-negative.")
+    limits = np.finfo(values.dtype)
+    highest = float(np.sqrt(limits.max)) / (8 * max(shape))
+    lowest = float(np.sqrt(limits.tiny)) * 8 * max(shape)
+    if largest > highest or 0 < largest < lowest:
+        raise ValueError(
+            f"The largest value of X is {largest:.3g}; squares of such numbers do not fit into {values.dtype}. "
+            f"Scale X so that its largest value lies between {lowest:.0e} and {highest:.0e}."
+        )
+
+
+def check_sample_weight(sample_weight: Any, n_samples: int, dtype: Any) -> Array | None:
+    """Non-negative weights, not all zero; None stays None."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight)
+    if weight.ndim == 0:
+        weight = np.full(n_samples, weight)
+    if weight.dtype.kind not in "bfiu":
+        raise ValueError(f"sample_weight must hold numbers; it has dtype {weight.dtype}.")
+    if weight.shape != (n_samples,):
+        raise ValueError(f"sample_weight has shape {weight.shape}; X has {n_samples} samples, one weight each.")
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError("sample_weight must be finite and non-negative.")
+    if not (weight > 0).any():
+        raise ValueError("sample_weight is zero for every sample; at least one must count.")
+    return weight.astype(dtype)
+
+
+def check_factors(init: Any, shape: tuple[int, int], n_components: int, dtype: Any) -> tuple[Array, Array]:
+    """Copies of the given start (W, H) as W and Hᵀ."""
+    if not isinstance(init, tuple | list) or len(init) != 2:
+        raise ValueError("init must be the name of a start or a pair of arrays (W, H).")
+    n, m = shape
+    factors = []
+    for name, F, expected in (("W", init[0], (n, n_components)), ("H", init[1], (n_components, m))):
+        F = np.array(F, dtype=dtype, order="C")
+        if F.shape != expected:
+            raise ValueError(f"init: {name} has shape {F.shape}; it must be {expected}.")
+        if not np.isfinite(F).all() or (F < 0).any():
+            raise ValueError(f"init: {name} must be finite and non-negative.")
+        factors.append(F)
+    return factors[0], np.ascontiguousarray(factors[1].T)
+
+
+def check_size(shape: tuple[int, int], n_components: int, itemsize: int) -> None:
+    """Refuse what cannot fit into memory; warn if there are more components than the data can have."""
+    needed = 6 * sum(shape) * n_components * itemsize
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else float("inf")
+    if needed > memory:
+        raise ValueError(
+            f"n_components={n_components} on data of shape {shape} needs about {needed / 2**30:.3g} GiB for the factors, "
+            f"and this machine has {memory / 2**30:.3g}. Choose fewer components."
+        )
+    if n_components > min(shape):
+        warnings.warn(
+            f"n_components={n_components} is more than X of shape {shape} can need; "
+            f"{min(shape)} components fit it exactly.",
+            UserWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,22 @@
+"""Graphs over the samples: neighbours, edge weights, a user's own graph, and what labels do to one.
+
+Plain functions on arrays: data goes in, a sparse matrix of edge weights comes out. Nothing here knows of
+terms or solvers.
+"""
+
+from .given import check_graph, warn_if_scattered
+from .labels import check_labels, edit_by_labels
+from .neighbors import nearest_neighbors
+from .weights import heat_bandwidth, neighbor_graph, new_sample_links, weigh_links
+
+__all__ = [
+    "check_graph",
+    "check_labels",
+    "edit_by_labels",
+    "heat_bandwidth",
+    "nearest_neighbors",
+    "neighbor_graph",
+    "new_sample_links",
+    "warn_if_scattered",
+    "weigh_links",
+]

@@ -1,0 +1,107 @@
+"""A graph as the user gives it: what it must be, and whether it holds together."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..core.types import IntArray
+from .samples import canonical_csr, link_sources
+
+SYMMETRY_TOLERANCE = 1e-10
+
+
+def check_graph(graph: Any, n_samples: int) -> Any:
+    """Validate a matrix of edge weights.
+
+    Parameters
+    ----------
+    graph : {array-like, sparse matrix} of shape (n_samples, n_samples)
+        Symmetric (to 1e-10 of its largest entry), finite, non-negative. The diagonal is dropped: a link of a
+        sample to itself ties it to nothing.
+    n_samples : int
+        Number of samples.
+
+    Returns
+    -------
+    graph : csr_array of shape (n_samples, n_samples)
+        A new array: float64, exactly symmetric, with an empty diagonal, sorted indices and no stored zeros.
+
+    Raises
+    ------
+    ValueError
+        If the graph is not what it must be; the message names the property.
+    """
+    matrix = graph if sp.issparse(graph) else np.asarray(graph)
+    if matrix.shape != (n_samples, n_samples):
+        raise ValueError(
+            f"The graph has shape {matrix.shape}; for {n_samples} samples it must be square, of shape "
+            f"({n_samples}, {n_samples}), with the edge weight of samples i and j at (i, j)."
+        )
+    if matrix.dtype.kind not in "buif":
+        raise ValueError(f"The graph has dtype {matrix.dtype}; edge weights must be real numbers.")
+    try:
+        edges = canonical_csr(matrix if sp.issparse(matrix) else sp.csr_array(matrix)).astype(np.float64)
+    except ValueError as error:
+        raise ValueError(
+            f"The graph is not a valid sparse matrix ({error}); build it anew from its entries."
+        ) from error
+    if not np.isfinite(edges.data).all():
+        raise ValueError("The graph holds NaN or infinity; every edge weight must be finite.")
+    if (edges.data < 0).any():
+        raise ValueError(
+            f"The graph holds negative edge weights, down to {edges.data.min():g}; none may be negative. "
+            "Give the edge weights themselves, not their Laplacian."
+        )
+    asymmetry, largest = np.abs((edges - edges.T).data).max(initial=0.0), edges.data.max(initial=0.0)
+    if asymmetry > SYMMETRY_TOLERANCE * largest:
+        raise ValueError(
+            f"The graph is not symmetric: the weights at (i, j) and (j, i) differ by up to {asymmetry:g}. "
+            "Give graph.maximum(graph.T) to link two samples if either is linked to the other."
+        )
+    edges = edges.maximum(edges.T)
+    edges.data[link_sources(edges) == edges.indices] = 0.0
+    edges.eliminate_zeros()
+    return edges
+
+
+def warn_if_scattered(graph: Any, n_components: int, *, groups: IntArray | None = None) -> None:
+    """Warn if the graph falls into more pieces than there are components.
+
+    A strong graph penalty makes the codes constant on every connected piece, and more pieces than components
+    cannot all be told apart. Samples without any edge are not counted: the graph says nothing about them.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n_samples, n_samples)
+        Symmetric edge weights.
+    n_components : int
+        Number of components of the factorisation.
+    groups : ndarray of shape (n_samples,), default=None
+        Class of each sample, −1 for none, as from :func:`edit_by_labels`; samples of a class count as linked.
+    """
+    if groups is not None:
+        chains = _chains(groups)
+        graph = graph + chains + chains.T
+    n_pieces, _ = connected_components(graph, directed=False)
+    n_pieces -= np.count_nonzero(np.diff(graph.indptr) == 0)
+    if n_pieces > n_components:
+        warnings.warn(
+            f"The graph of the samples falls into {n_pieces} unconnected pieces, and "
+            f"n_components={n_components} cannot tell so many apart. Raise n_neighbors, or n_components.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _chains(groups: IntArray) -> Any:
+    """Link each sample to the next of its class: connected like the clique, without its many edges."""
+    order = np.argsort(groups, kind="stable")
+    first, second = order[:-1], order[1:]
+    linked = (groups[first] == groups[second]) & (groups[first] >= 0)
+    ends = first[linked], second[linked]
+    return sp.csr_array((np.ones(ends[0].size), ends), shape=(groups.size, groups.size))

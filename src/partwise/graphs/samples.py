@@ -1,0 +1,86 @@
+"""The samples as the graph code reads them: dense or CSR, never changed, worked on in blocks of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array, gen_batches
+
+from ..core.types import Array, IntArray
+
+# A block of rows holds at most so many numbers (16 MB), and two blocks meet in at most BLOCK_ROWS² (8 MB).
+BLOCK_ENTRIES = 2**21
+BLOCK_ROWS = 2**10
+
+# Beyond these sizes, squares leave the range of float64.
+SMALLEST, LARGEST = 1e-140, 1e140
+
+
+def canonical_csr(matrix: Any) -> Any:
+    """A sparse matrix as CSR with valid, sorted, unique indices; shares memory with `matrix` where it can."""
+    if matrix.format in ("csr", "csc", "bsr"):
+        # Indices out of range crash the process when converted or multiplied. The check runs on a second
+        # object over the same memory, because it may replace the index arrays of the one it is called on.
+        matrix = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+        matrix.check_format(full_check=True)
+    csr = sp.csr_array(matrix)
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return csr
+
+
+def read_samples(X: Any, name: str = "X") -> Any:
+    """Validate samples × features: a float32 or float64 array, or a CSR array; copied only to convert."""
+    if sp.issparse(X):
+        X = canonical_csr(X)
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name)
+    values = X.data if sp.issparse(X) else X
+    size = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if size and not SMALLEST < size < LARGEST:
+        raise ValueError(
+            f"The largest entry of {name} is {size:g} in size, and distances between samples square it. "
+            f"It must lie between {SMALLEST:g} and {LARGEST:g}; divide {name} by its largest entry."
+        )
+    return X
+
+
+def read_new_samples(X_new: Any, X_train: Any) -> tuple[Any, Any]:
+    """Validate new samples next to the training samples, and hold them in the same kind of array."""
+    X_new, X_train = read_samples(X_new, "X_new"), read_samples(X_train, "X_train")
+    if X_new.shape[1] != X_train.shape[1]:
+        raise ValueError(
+            f"X_new has {X_new.shape[1]} features and X_train has {X_train.shape[1]}; give new samples with "
+            "the features of the training samples."
+        )
+    if sp.issparse(X_train):
+        return sp.csr_array(X_new), X_train
+    return X_new.toarray() if sp.issparse(X_new) else X_new, X_train
+
+
+def block_rows(X: Any) -> int:
+    """How many rows of X make a block."""
+    width = X.nnz // X.shape[0] if sp.issparse(X) else X.shape[1]
+    return int(np.clip(BLOCK_ENTRIES // max(1, width), 1, BLOCK_ROWS))
+
+
+def row_dots(A: Any, B: Any) -> Array:
+    """⟨a_i, b_i⟩ for every row i."""
+    if sp.issparse(A):
+        return np.asarray(A.multiply(B).sum(axis=1))
+    dots: Array = np.einsum("ij,ij->i", A, B)
+    return dots
+
+
+def row_norms(X: Any) -> Array:
+    """‖x_i‖ in float64."""
+    blocks = (X[rows].astype(np.float64) for rows in gen_batches(X.shape[0], block_rows(X)))
+    norms: Array = np.sqrt(np.concatenate([row_dots(block, block) for block in blocks]))
+    return norms
+
+
+def link_sources(links: Any) -> IntArray:
+    """Row of every stored entry of a CSR matrix, next to its `indices`."""
+    return np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))

@@ -1,0 +1,193 @@
+"""Edge weights: how strongly linked samples are tied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import gen_batches
+
+from ..core.types import Array
+from .neighbors import Metric, nearest_neighbors
+from .samples import block_rows, link_sources, read_new_samples, read_samples, row_dots
+
+EdgeWeights = Literal["binary", "heat", "cosine"]
+
+
+def neighbor_graph(
+    X: Any,
+    n_neighbors: int = 5,
+    metric: Metric = "cosine",
+    edge_weights: EdgeWeights = "binary",
+    bandwidth: float | None = None,
+) -> Any:
+    """Edge weights of the nearest-neighbour graph of the samples.
+
+    Two samples are linked if either is among the `n_neighbors` nearest of the other. The weight of an edge is
+
+    - "binary": 1,
+    - "heat": exp(−‖x_i − x_j‖² / bandwidth), with the Euclidean distance whichever `metric` found the link,
+    - "cosine": ⟨x_i, x_j⟩ / (‖x_i‖ ‖x_j‖), clipped to [0, 1].
+
+    Edges whose weight comes out as zero are dropped, and all-zero samples have none.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+    n_neighbors : int, default=5
+        Number of neighbours of each sample; clipped to n_samples − 1 with a warning.
+    metric : {"cosine", "euclidean"}, default="cosine"
+        The distance that decides who is near.
+    edge_weights : {"binary", "heat", "cosine"}, default="binary"
+        The weight of an edge.
+    bandwidth : float, default=None
+        Scale of the heat kernel, a squared distance. By default that of :func:`heat_bandwidth`.
+
+    Returns
+    -------
+    graph : csr_array of shape (n_samples, n_samples)
+        Symmetric, float64, with an empty diagonal.
+    """
+    # A wrong choice of weights should not wait for the neighbours to be found.
+    _check_weights(edge_weights, bandwidth)
+    X = read_samples(X)
+    links = nearest_neighbors(X, n_neighbors, metric)
+    return weigh_links(links.maximum(links.T), X, edge_weights=edge_weights, bandwidth=bandwidth)
+
+
+def new_sample_links(
+    X_new: Any,
+    X_train: Any,
+    n_neighbors: int = 5,
+    metric: Metric = "cosine",
+    edge_weights: EdgeWeights = "binary",
+    bandwidth: float | None = None,
+) -> Any:
+    """Edge weights from new samples to their nearest training samples.
+
+    Every row depends on its own sample only. New samples are not linked to each other, and an all-zero one
+    has no links at all.
+
+    Parameters
+    ----------
+    X_new : {array-like, sparse matrix} of shape (n_new, n_features)
+        The new samples.
+    X_train : {array-like, sparse matrix} of shape (n_train, n_features)
+        The samples of the training graph.
+    n_neighbors, metric, edge_weights
+        As for the training graph, see :func:`neighbor_graph`.
+    bandwidth : float, default=None
+        The bandwidth of the training graph, needed for heat weights: a new sample alone cannot define it.
+
+    Returns
+    -------
+    links : csr_array of shape (n_new, n_train)
+        Non-negative float64 weights.
+    """
+    _check_weights(edge_weights, bandwidth)
+    if edge_weights == "heat" and bandwidth is None:
+        raise ValueError(
+            "bandwidth=None was given with heat weights, and new samples need that of the training graph. "
+            "Give the one it was built with, or heat_bandwidth(X_train, links)."
+        )
+    X_new, X_train = read_new_samples(X_new, X_train)
+    links = nearest_neighbors(X_new, n_neighbors, metric, X_train=X_train)
+    return weigh_links(links, X_new, X_train, edge_weights=edge_weights, bandwidth=bandwidth)
+
+
+def weigh_links(
+    links: Any,
+    X: Any,
+    X_train: Any = None,
+    *,
+    edge_weights: EdgeWeights = "binary",
+    bandwidth: float | None = None,
+) -> Any:
+    """Give every link its weight, as defined in :func:`neighbor_graph`.
+
+    Parameters
+    ----------
+    links : csr_array of shape (n_samples, n_train)
+        Who is linked to whom; the stored values do not matter.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples the links start from.
+    X_train : {array-like, sparse matrix} of shape (n_train, n_features), default=None
+        The samples the links lead to, by default those of `X`.
+    edge_weights : {"binary", "heat", "cosine"}, default="binary"
+        The weight of a link.
+    bandwidth : float, default=None
+        Scale of the heat kernel. By default that of :func:`heat_bandwidth`.
+
+    Returns
+    -------
+    weighted : csr_array of shape (n_samples, n_train)
+        A new array; links of weight zero are not stored.
+    """
+    _check_weights(edge_weights, bandwidth)
+    if edge_weights == "binary":
+        weights = np.ones(links.nnz)
+    elif edge_weights == "cosine":
+        weights = np.clip(_over_links(_cosines, links, X, X_train), 0.0, 1.0)
+    else:
+        distances = _over_links(_squared_distances, links, X, X_train)
+        weights = np.exp(-distances / (_mean_or_one(distances) if bandwidth is None else bandwidth))
+    weighted = sp.csr_array((weights, links.indices.copy(), links.indptr.copy()), shape=links.shape)
+    weighted.eliminate_zeros()
+    weighted.sort_indices()
+    return weighted
+
+
+def heat_bandwidth(X: Any, links: Any) -> float:
+    """The bandwidth of the heat kernel by default: the mean of ‖x_i − x_j‖² over the linked pairs.
+
+    It is 1 if all linked samples coincide (or none are linked), which gives these links the weight 1.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+    links : csr_array of shape (n_samples, n_samples)
+        Who is linked to whom: the binary :func:`neighbor_graph`.
+
+    Returns
+    -------
+    bandwidth : float
+        Positive. Weights of :func:`weigh_links` with it are those of the default.
+    """
+    return _mean_or_one(_over_links(_squared_distances, links, X, None))
+
+
+def _check_weights(edge_weights: str, bandwidth: float | None) -> None:
+    if edge_weights not in get_args(EdgeWeights):
+        raise ValueError(f"edge_weights={edge_weights!r} was given; it must be 'binary', 'heat' or 'cosine'.")
+    if bandwidth is not None and not 0 < bandwidth < np.inf:
+        raise ValueError(f"bandwidth={bandwidth!r} was given; it must be positive and finite, or None.")
+
+
+def _mean_or_one(distances: Array) -> float:
+    return float(distances.sum()) / max(1, distances.size) or 1.0
+
+
+def _squared_distances(A: Any, B: Any) -> Array:
+    return row_dots(A - B, A - B)
+
+
+def _cosines(A: Any, B: Any) -> Array:
+    return row_dots(A, B) / np.sqrt(row_dots(A, A)) / np.sqrt(row_dots(B, B))
+
+
+def _over_links(function: Callable[[Any, Any], Array], links: Any, X: Any, X_train: Any) -> Array:
+    """function(A, B) over all links, a block at a time: row t of A and of B are the two ends of link t."""
+    if X_train is None:
+        X = X_train = read_samples(X)
+    else:
+        X, X_train = read_new_samples(X, X_train)
+    sources = link_sources(links)
+    values = np.empty(links.nnz)
+    for part in gen_batches(links.nnz, min(block_rows(X), block_rows(X_train))):
+        ends = X[sources[part]], X_train[links.indices[part]]
+        values[part] = function(*(rows.astype(np.float64) for rows in ends))
+    return values

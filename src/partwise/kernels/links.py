@@ -1,0 +1,40 @@
+"""Loops over the links of a sparse matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..core.types import Array
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def edge_energy(indptr: Array, indices: Array, data: Array, F: Array) -> Array:
+    """Σ_{i<t} −s_it (f_ij − f_tj)² for every column j, in float64, for a symmetric matrix in CSR form."""
+    k = F.shape[1]
+    energy = np.zeros(k)
+    for i in range(F.shape[0]):
+        for p in range(indptr[i], indptr[i + 1]):
+            t = indices[p]
+            if t <= i:
+                continue
+            weight = -float(data[p])
+            for j in range(k):
+                difference = float(F[i, j]) - float(F[t, j])
+                energy[j] += weight * difference * difference
+    return energy
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def products_at(indptr: Array, indices: Array, W: Array, Ht: Array) -> Array:
+    """(W H)_ij at the stored entries of a CSR pattern, in its order."""
+    out = np.empty(len(indices), W.dtype)
+    k = W.shape[1]
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            c = indices[p]
+            total = W[i, 0] * Ht[c, 0]
+            for j in range(1, k):
+                total += W[i, j] * Ht[c, j]
+            out[p] = total
+    return out

@@ -1,0 +1,1 @@
+"""Solvers: they minimise any sum of terms and know no method."""

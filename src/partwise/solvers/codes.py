@@ -1,0 +1,49 @@
+"""Codes of new samples for fixed components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..core.objective import Objective
+from ..core.operand import Operand
+from ..core.state import State
+from ..core.term import BoundTerm
+from ..core.types import Array
+from .coordinate import Coordinate
+from .multiplicative import Multiplicative
+
+MAX_PASSES = 2000
+
+
+def code_samples(terms: Sequence[BoundTerm], X: Operand, Ht: Array, codes: Array) -> Array:
+    """Minimise the objective over the codes of new samples, each row by itself and to convergence.
+
+    Parameters
+    ----------
+    terms : sequence of BoundTerm
+        The terms of the fit.
+    X : Operand
+        New samples.
+    Ht : ndarray of shape (n_features, n_components)
+    codes : ndarray of shape (n_training_samples, n_components)
+        Codes of the training samples, to which a graph links the new ones.
+    """
+    objective = Objective([new for term in terms if (new := term.for_new(X, codes)) is not None])
+    k = Ht.shape[1]
+    tolerance = float(np.finfo(X.dtype).eps)
+    if objective.without_quadratic():
+        mass = X.dot(np.ones((X.shape[1], 1), X.dtype)) if X.missing is None else _known_mass(X)
+        level = mass / max(float(Ht.sum(dtype=np.float64)), np.finfo(X.dtype).tiny)
+        state = State(X, np.repeat(level, k, axis=1).astype(X.dtype), Ht)
+        return Multiplicative(objective).code(state, MAX_PASSES, tolerance**0.5)
+    # A pass gains the square of its steps: eps² would be below what steps can resolve.
+    state = State(X, np.zeros((X.shape[0], k), X.dtype), Ht)
+    return Coordinate(objective).code(state, MAX_PASSES, tolerance**1.5)
+
+
+def _known_mass(X: Operand) -> Array:
+    """Sum of the known entries of every sample, as a column."""
+    sums = [np.asarray(np.nansum(x, axis=1) if isinstance(x, np.ndarray) else x.sum(axis=1)) for _, x in X.row_blocks()]
+    return np.concatenate([part.reshape(-1, 1) for part in sums])

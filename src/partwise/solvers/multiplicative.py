@@ -1,0 +1,102 @@
+"""Multiplicative rules: F ← F ∘ r, the papers' way.
+
+Every entry is multiplied by the ratio r at which a separable majoriser of the objective is flat (`core.forms.Split`).
+For convex quadratics that is r = N / P, as in the papers. It falls for every convex quadratic and every non-negative
+split Q = Q₁ − Q₂: with K = diag(Q₁f / f) the decrease is δᵀ(2K − Q)δ, and 2K − Q = (K − Q₁) + (K + Q₂) ⪰ 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.forms import Split
+from ..core.objective import Objective
+from ..core.state import State
+from ..core.types import CODES, FACTORS, Array, Factor
+from .point import Point
+
+# A start's zeros would stay zero for ever; this much of the factor's mean lets them grow back.
+START_FLOOR = 1e-3
+
+
+class Multiplicative:
+    """The reference solver: works for every term, converges slowly, never reaches exact zeros.
+
+    Parameters
+    ----------
+    objective : Objective
+    """
+
+    name = "multiplicative"
+    stalled = False
+
+    def __init__(self, objective: Objective):
+        self._objective = objective
+
+    def prepare(self, state: State) -> State:
+        """Lift zeros of the start, which no multiplication could leave."""
+        for factor in FACTORS:
+            F = state[factor]
+            if (F <= 0).any():
+                floor = F.dtype.type(START_FLOOR * max(float(F.mean(dtype=np.float64)), np.finfo(F.dtype).tiny))
+                state = state.replace(factor, np.where(F > 0, F, floor))
+        return state
+
+    def sweep(self, point: Point) -> Point:
+        """Codes, then components."""
+        state = point.state
+        for factor in FACTORS:
+            state = self._step(state, factor)
+        return Point.at(self._objective, state)
+
+    def _step(self, state: State, factor: Factor) -> State:
+        F = state[factor]
+        new = F * ratio(self._objective.split(state, factor), F)
+        # Subnormal numbers are as good as zero and make arithmetic slow.
+        new[new < np.finfo(F.dtype).tiny] = 0
+        return state.replace(factor, new)
+
+    def code(self, state: State, max_passes: int, tolerance: float) -> Array:
+        """Codes for fixed components, every row until its own change is small."""
+        active = np.ones(len(state.W), bool)
+        for _ in range(max_passes):
+            old = state.W
+            stepped = self._step(state, CODES).W
+            new = np.where(active[:, None], stepped, old)
+            change = np.abs(new - old).max(axis=1)
+            active &= change > tolerance * np.maximum(new.max(axis=1), np.finfo(new.dtype).tiny)
+            state = state.replace(CODES, new)
+            if not active.any():
+                break
+        return state.W
+
+
+def ratio(split: Split, F: Array) -> Array:
+    """The factor r ≥ 0 by which every entry is multiplied."""
+    if split.quadratic:
+        N, P = split.halves()
+        return _root(N, P, F)
+    up, down = split.up, split.down
+    powers = set(up) | set(down)
+    if powers <= {-1, 0, 1}:
+        linear = np.asarray(up.get(0, 0.0)) - down.get(0, 0.0)
+        return _quadratic_root(np.asarray(up.get(1, 0.0)), linear, np.asarray(down.get(-1, 0.0)), F)
+    # Young's inequality lifts every part of P to the highest power and lowers every part of N to the lowest one: the
+    # majoriser stays one, and its flat point has a closed form.
+    N, P = split.halves()
+    return _root(N, P, F, 1.0 / (max(up) - min(down)))
+
+
+def _root(N: Array | float, P: Array | float, F: Array, exponent: float = 1.0) -> Array:
+    """(N / P)^exponent, zero where nothing attracts the entry."""
+    N, P = np.broadcast_to(N, F.shape), np.broadcast_to(P, F.shape)
+    r = np.divide(N, P, out=np.zeros_like(F), where=(N > 0) & (P > 0))
+    return r if exponent == 1 else np.asarray(r ** F.dtype.type(exponent))
+
+
+def _quadratic_root(a: Array, b: Array, c: Array, F: Array) -> Array:
+    """The positive root of a r² + b r − c = 0 with a, c ≥ 0, without cancellation."""
+    a, b, c = (np.broadcast_to(part, F.shape) for part in (a, b, c))
+    root = np.sqrt(b * b + 4 * a * c)
+    from_above = np.divide(2 * c, b + root, out=np.zeros_like(F), where=(b >= 0) & (b + root > 0))
+    return np.divide(root - b, 2 * a, out=from_above, where=(b < 0) & (a > 0))

@@ -1,0 +1,30 @@
+"""Losses and penalties: the summands of an objective. They know no solver.
+
+Combine them freely in :class:`partwise.Factorization`; write your own by deriving from :class:`Term` and
+:class:`BoundTerm`, and check it with :func:`partwise.testing.check_term`.
+"""
+
+from ..core.forms import Coupling, Quadratic, Split
+from ..core.term import BoundPenalty, BoundTerm, Term
+from .divergence import BetaDivergence
+from .frobenius import Frobenius
+from .gauge import Gauged
+from .graph import NeighborGraph
+from .penalties import L1, L2
+from .smoothness import Smoothness
+
+__all__ = [
+    "L1",
+    "L2",
+    "BetaDivergence",
+    "BoundPenalty",
+    "BoundTerm",
+    "Coupling",
+    "Frobenius",
+    "Gauged",
+    "NeighborGraph",
+    "Quadratic",
+    "Smoothness",
+    "Split",
+    "Term",
+]

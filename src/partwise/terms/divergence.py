@@ -1,0 +1,273 @@
+"""β-divergences, element weights and missing entries: fits that are computed entry by entry.
+
+For y = W H the divergences are, with Kullback–Leibler at β = 1 and Itakura–Saito at β = 0,
+
+    d(x | y) = (x^β + (β − 1) y^β − β x y^(β−1)) / (β (β − 1))
+
+and twice that at β = 2, so that it is the squared error. Their gradient is P − N with P = y^(β−1) Hᵀ and
+N = x y^(β−2) Hᵀ; the powers of the multiplicative step are those of Févotte & Idier (2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.forms import Quadratic, Split
+from ..core.operand import Operand
+from ..core.state import State
+from ..core.term import BoundTerm, Term
+from ..core.types import CODES, Array, Factor
+from .entries import Observed, check_weights, observed_entries
+
+BETAS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
+
+
+def order(loss: str | float) -> float:
+    """The β of a loss given by name or number."""
+    if not isinstance(loss, str):
+        return float(loss)
+    if loss not in BETAS:
+        raise ValueError(f"The loss {loss!r} is not known; give a number or one of {sorted(BETAS)}.")
+    return BETAS[loss]
+
+
+@dataclass(frozen=True, eq=False)
+class BetaDivergence(Term):
+    """β-divergence Σ_ij v_ij d_β(x_ij | (WH)_ij), times the sample's weight.
+
+    Parameters
+    ----------
+    beta : float or {"kullback-leibler", "itakura-saito"}
+        Order of the divergence. At 0 and below every entry of X that counts must be positive.
+    weights : array or sparse matrix of shape (n_samples, n_features), optional
+        Element weights v, non-negative; 0 hides an entry. Default: 1 for every entry that is not missing.
+    """
+
+    beta: float | str = "kullback-leibler"
+    weights: Any = None
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Check that the divergence is finite on X."""
+        return BoundDivergence(X, order(self.beta), sample_weight, self.weights)
+
+
+class Block(NamedTuple):
+    """One pass over some rows: the two halves of ∂d/∂y (dense or CSR; None: all ones) and the value."""
+
+    rows: slice
+    down: Any
+    up: Any
+    value: float
+
+
+class BoundDivergence(BoundTerm):
+    """A divergence between the known entries of X and W H, in row blocks; W H is never stored whole."""
+
+    name = "fit"
+    offers_quadratic = False
+
+    def __init__(self, X: Operand, beta: float, sample_weight: Array | None = None, weights: Any = None):
+        self.beta = beta
+        self._unit = 2.0 if beta == 2 else 1.0
+        self._sample_weight = sample_weight
+        self._weights = check_weights(weights, X)
+        self._observed = observed_entries(X, self._weights)
+        # Far below every value that matters: keeps x / y finite where W H underflows.
+        eps = np.finfo(X.dtype).eps
+        self._floor = X.dtype.type(max(eps**2 * X.mean(), np.finfo(X.dtype).tiny))
+        if beta <= 0:
+            self._refuse_zeros(X)
+
+    def _refuse_zeros(self, X: Operand) -> None:
+        if self._observed is not None:
+            zeros = bool((self._observed.x <= 0).any())
+        else:
+            zeros = any(sp.issparse(x) or bool((x <= 0).any()) for _, x in X.row_blocks())
+        if zeros:
+            raise ValueError(
+                f"The β-divergence with β = {self.beta:g} is infinite where X is zero. Use β > 0, for example "
+                "loss='kullback-leibler', or add a small constant to X."
+            )
+
+    def value(self, state: State) -> float:
+        """The divergence; the pass that computes it also serves the next step of the codes."""
+        return self._evaluate(state, CODES)[0]
+
+    def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
+        """It has none of the form the coordinate solver needs."""
+        raise NotImplementedError("A divergence computed entry by entry has no quadratic form.")
+
+    def split(self, state: State, factor: Factor) -> Split:
+        """N and P with the powers that make each step a descent step."""
+        _, N, P = self._evaluate(state, factor)
+        down, up = min(self.beta - 2, 0.0), max(self.beta - 1, 0.0)
+        return Split(up={up: P}, down={down: N}, quadratic=self.beta == 2)
+
+    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+        """New samples count once each, with all entries that are not missing."""
+        return BoundDivergence(X_new, self.beta)
+
+    def _evaluate(self, state: State, factor: Factor) -> tuple[float, Array, Array]:
+        return state.recall(("divergence", id(self), factor), None, lambda: self._sweep(state, factor))
+
+    def _sweep(self, state: State, factor: Factor) -> tuple[float, Array, Array]:
+        F, G = (state.W, state.Ht) if factor == CODES else (state.Ht, state.W)
+        N, P = np.zeros_like(F), np.zeros_like(F)
+        value = 0.0
+        for rows, down, up, part in self._blocks(state, with_value=factor == CODES):
+            value += part
+            if factor == CODES:
+                N[rows] = down @ G
+                if up is not None:
+                    P[rows] = up @ G
+            else:
+                N += down.T @ G[rows]
+                if up is not None:
+                    P += up.T @ G[rows]
+        if self._implicit_ones(state):
+            weight = self._sample_weight
+            if factor == CODES:
+                P[:] = G.sum(axis=0) if weight is None else np.outer(weight, G.sum(axis=0))
+            else:
+                P[:] = G.sum(axis=0) if weight is None else weight @ G
+        if self._unit != 1:
+            N *= self._unit
+            P *= self._unit
+        return self._unit * value, N, P
+
+    def _implicit_ones(self, state: State) -> bool:
+        """For the plain Kullback–Leibler fit P needs only column sums, and sparse X only its stored entries."""
+        return self.beta == 1 and self._weights is None and state.X.missing is None
+
+    def _blocks(self, state: State, with_value: bool) -> Iterator[Block]:
+        if self._observed is not None:
+            yield self._observed_block(self._observed, state, with_value)
+            return
+        X, m = state.X, state.X.shape[1]
+        stored_only = self._implicit_ones(state) and sp.issparse(getattr(X, "array", None))
+        for rows, x in X.row_blocks(None if stored_only else 4 * m * X.dtype.itemsize):
+            if stored_only:
+                yield self._stored_block(rows, x, state, with_value)
+            else:
+                yield self._dense_block(rows, x, state, with_value)
+
+    def _observed_block(self, seen: Observed, state: State, with_value: bool) -> Block:
+        """Only the entries of a sparse pattern count."""
+        y = np.maximum(seen.products(state.W, state.Ht), self._floor)
+        weight = seen.combined(self._sample_weight)
+        value = float(np.sum(self._divergence(seen.x, y) * weight, dtype=np.float64)) if with_value else 0.0
+        down = seen.with_data(weight * seen.x * self._power(y, self.beta - 2))
+        up = seen.with_data(weight * self._power(y, self.beta - 1))
+        return Block(slice(None), down, up, value)
+
+    def _stored_block(self, rows: slice, x: Any, state: State, with_value: bool) -> Block:
+        """Kullback–Leibler on sparse rows: zeros enter only through Σ y = (Σ W)(Σ H)."""
+        from ..kernels.links import products_at
+
+        W = np.ascontiguousarray(state.W[rows])
+        y = np.maximum(products_at(x.indptr, x.indices, W, state.Ht), self._floor)
+        counts = np.diff(x.indptr)
+        s = None if self._sample_weight is None else self._sample_weight[rows]
+        weight = 1.0 if s is None else np.repeat(s, counts)
+        value = 0.0
+        if with_value:
+            stored = np.sum((self._divergence(x.data, y) - y) * weight, dtype=np.float64)
+            sums = W.sum(axis=0, dtype=np.float64) if s is None else s.astype(np.float64) @ W
+            value = float(stored + sums @ state.Ht.sum(axis=0, dtype=np.float64))
+        down = sp.csr_array((weight * x.data / y, x.indices, x.indptr), shape=x.shape)
+        return Block(rows, down, None, value)
+
+    def _dense_block(self, rows: slice, x: Any, state: State, with_value: bool) -> Block:
+        """All entries of some rows count: y is formed for these rows only."""
+        y = np.maximum(state.W[rows] @ state.Ht.T, self._floor)
+        weight = self._block_weights(rows, x)
+        if sp.issparse(x):
+            i = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+            at = weight if np.ndim(weight) == 0 else np.broadcast_to(weight, y.shape)[i, x.indices]
+            y_at = y[i, x.indices]
+            value = 0.0
+            if with_value:
+                empty = self._divergence(np.zeros_like(y), y) * weight
+                extra = (self._divergence(x.data, y_at) - self._divergence(np.zeros_like(y_at), y_at)) * at
+                value = float(empty.sum(dtype=np.float64) + extra.sum(dtype=np.float64))
+            stored = at * x.data * self._power(y_at, self.beta - 2)
+            down: Any = sp.csr_array((stored, x.indices, x.indptr), shape=x.shape)
+        else:
+            if state.X.missing == "nan":
+                x = np.where(np.isnan(x), x.dtype.type(0), x)
+            value = (
+                float(np.sum(self._divergence(x, y) * weight, dtype=np.float64)) if with_value else 0.0
+            )
+            down = weight * x * self._power(y, self.beta - 2)
+        up = None if self._implicit_ones(state) else weight * self._power(y, self.beta - 1)
+        return Block(rows, down, up, value)
+
+    def _block_weights(self, rows: slice, x: Any) -> Any:
+        weight: Any = x.dtype.type(1)
+        if self._weights is not None:
+            weight = self._weights[rows].astype(x.dtype, copy=False)
+        if not sp.issparse(x) and self._has_nan(x):
+            weight = weight * ~np.isnan(x)
+        if self._sample_weight is not None:
+            weight = weight * self._sample_weight[rows][:, None]
+        return weight
+
+    @staticmethod
+    def _has_nan(x: Array) -> bool:
+        return bool(np.isnan(x.sum()))
+
+    @staticmethod
+    def _power(y: Array, exponent: float) -> Any:
+        if exponent == 0:
+            return y.dtype.type(1) if y.ndim == 1 else np.ones_like(y)
+        if exponent == 1:
+            return y
+        if exponent == -1:
+            return 1 / y
+        return y ** y.dtype.type(exponent)
+
+    def _divergence(self, x: Array, y: Array) -> Array:
+        """d(x | y) per entry, without the factor of β = 2."""
+        beta = self.beta
+        if beta == 1:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logarithm = np.where(x > 0, x * np.log(x / y), 0)
+            return np.asarray(logarithm - x + y)
+        if beta == 0:
+            ratio = np.where(x > 0, x / y, 1)
+            return np.asarray(ratio - np.log(ratio) - 1)
+        if beta == 2:
+            return np.asarray(0.5 * (x - y) ** 2)
+        with np.errstate(divide="ignore"):
+            own = np.where(x > 0, np.power(x, beta, where=x > 0, out=np.zeros_like(x)), 0)
+        return np.asarray((own + (beta - 1) * y**beta - beta * x * y ** (beta - 1)) / (beta * (beta - 1)))
+
+
+def row_potentials(X: Operand, beta: float) -> Array:
+    """The part of Σ_j d(x_ij | y_ij) that no y changes, for every sample, in float64.
+
+    A divergence is this potential plus terms linear in x. So the divergences of several samples from one y add up to
+    those of their mean, and a constant: the sum of their potentials less that of the mean.
+    """
+    if beta == 2:
+        return X.row_squared_norms()
+    parts = []
+    for _, x in X.row_blocks(8 * X.shape[1]):
+        values = (x.data if sp.issparse(x) else x).astype(np.float64)
+        known = np.where(values > 0, values, 1.0)
+        if beta == 1:
+            potential = values * np.log(known)
+        elif beta == 0:
+            potential = -np.log(known)
+        else:
+            potential = np.where(values > 0, known**beta, 0.0) / (beta * (beta - 1))
+        by_row = sp.csr_array((potential, x.indices, x.indptr), shape=x.shape) if sp.issparse(x) else potential
+        parts.append(np.asarray(by_row.sum(axis=1)).ravel())
+    return np.concatenate(parts)

@@ -1,0 +1,67 @@
+"""Scale as part of the model: a penalty that no rescaling between W and H can cheat.
+
+The fit sees only the product W H. A penalty on W alone therefore vanishes if W shrinks and H grows. Measuring it where
+the other factor has columns of unit norm removes that freedom: with c_j = ‖h_j‖,
+
+    penalty(W diag(c)) = Σ_j c_jᵈ penalty_j(w_j),   d its degree
+
+which is what is minimised, exactly, with no constraint and no renormalisation in between. The codes see the penalty
+with strength c_jᵈ; the components see penalty_j(w_j) as a ridge: c_j² p_j is one already, and c_j p_j lies below
+(c_j² / c̃_j + c̃_j) p_j / 2 and touches it at the present c̃_j.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.forms import Coupling, Quadratic
+from ..core.operand import Operand
+from ..core.state import State
+from ..core.term import BoundPenalty, BoundTerm
+from ..core.types import OTHER, Array, Factor, column_norms
+
+
+class Gauged(BoundTerm):
+    """A penalty on one factor, measured where the other has unit-norm columns.
+
+    Parameters
+    ----------
+    penalty : BoundPenalty
+    """
+
+    def __init__(self, penalty: BoundPenalty):
+        self.penalty = penalty
+        self.name = penalty.name
+
+    def value(self, state: State) -> float:
+        """Σ_j c_jᵈ penalty_j."""
+        own = self.penalty.factor
+        scale = column_norms(state[OTHER[own]]) ** self.penalty.degree
+        return float(self._column_values(state) @ scale)
+
+    def _column_values(self, state: State) -> Array:
+        own = self.penalty.factor
+        key = ("column values", id(self))
+        return state.recall(key, own, lambda: self.penalty.column_values(state[own]))
+
+    def quadratic(self, state: State, factor: Factor) -> Quadratic:
+        """For its own factor the penalty's form, scaled by columns; for the other a ridge."""
+        own, degree = self.penalty.factor, self.penalty.degree
+        norms = column_norms(state[OTHER[own]])
+        dtype = state[own].dtype
+        if factor == own:
+            form = self.penalty.form(state[own])
+            scale = (norms**degree).astype(dtype)
+            return Quadratic(
+                attract=None if form.attract is None else form.attract * scale,
+                repel=None if form.repel is None else form.repel * scale,
+                couplings=tuple(Coupling(part.gram * scale, part.rows) for part in form.couplings),
+            )
+        ridge = self._column_values(state)
+        if degree == 1:
+            ridge = np.divide(ridge, 2 * norms, out=np.zeros_like(ridge), where=norms > 0)
+        return Quadratic(couplings=(Coupling(ridge.astype(dtype)),))
+
+    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
+        """The returned components have unit norm, so new codes see the penalty as it is written."""
+        return self.penalty.for_new(X_new, codes)

@@ -1,0 +1,105 @@
+"""Smoothness over a graph of neighbours: strength · Σ_edges e_ij ‖w_i − w_j‖²."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.operand import Operand
+from ..core.rows import Cliques, Links, RowMatrix
+from ..core.term import BoundTerm, Term
+from ..core.types import Array
+from ..graphs import (
+    check_graph,
+    edit_by_labels,
+    heat_bandwidth,
+    neighbor_graph,
+    new_sample_links,
+    warn_if_scattered,
+    weigh_links,
+)
+from .penalties import check_strength
+from .smoothness import BoundPull, BoundSmoothness
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborGraph(Term):
+    """strength · tr(Wᵀ (D − E) W) = strength · Σ_{i<j} e_ij ‖w_i − w_j‖², E the edge weights, D their row sums.
+
+    Parameters
+    ----------
+    strength : float
+    n_neighbors, metric, edge_weights, bandwidth
+        Of the nearest-neighbour graph, see :func:`partwise.graphs.neighbor_graph`.
+    graph : sparse matrix of shape (n_samples, n_samples) or callable, optional
+        Symmetric non-negative edge weights to use instead, or a function that makes them from X. New samples are
+        still linked to their nearest training samples, as the other parameters say.
+    use_labels : bool, default=False
+        Join all samples of one class and cut all edges between classes; y = −1 leaves a sample's edges as they are.
+    """
+
+    strength: float
+    n_neighbors: int = 5
+    metric: Any = "cosine"
+    edge_weights: Any = "binary"
+    bandwidth: float | None = None
+    graph: Any = None
+    use_labels: bool = False
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Build or check the graph."""
+        strength = check_strength("The strength of NeighborGraph", self.strength)
+        edges, bandwidth = self._edges(X)
+        matrices: list[RowMatrix] = []
+        if self.use_labels and y is not None and (y >= 0).any():
+            edges, groups = edit_by_labels(edges, y)
+            matrices.append(Cliques(groups, strength, X.dtype))
+        matrices.append(Links.laplacian(edges, strength, X.dtype))
+        linking = (self.n_neighbors, self.metric, self.edge_weights, bandwidth)
+        return BoundNeighborGraph(matrices, edges, strength, X, linking)
+
+    def _edges(self, X: Operand) -> tuple[Any, float | None]:
+        """Edge weights, and the bandwidth that new samples will need."""
+        if self.graph is None:
+            if X.missing is not None:
+                raise ValueError("Neighbours cannot be found in data with missing entries; give a graph of your own.")
+            links = neighbor_graph(X.array, self.n_neighbors, self.metric)
+        else:
+            links = check_graph(self.graph(X.array) if callable(self.graph) else self.graph, X.shape[0])
+        bandwidth = self.bandwidth
+        if self.edge_weights == "heat" and bandwidth is None:
+            bandwidth = heat_bandwidth(X.array, links)
+        if self.graph is None:
+            links = weigh_links(links, X.array, edge_weights=self.edge_weights, bandwidth=bandwidth)
+        return links, bandwidth
+
+
+class BoundNeighborGraph(BoundSmoothness):
+    """The graph's Laplacian, and the cliques of the classes if labels are used.
+
+    Attributes
+    ----------
+    edges : csr_array
+        Edge weights, without those of the cliques.
+    """
+
+    def __init__(
+        self, matrices: list[RowMatrix], edges: Any, strength: float, X: Operand, linking: tuple[Any, ...]
+    ):
+        super().__init__("graph", matrices)
+        self.edges = edges
+        self._strength = strength
+        self._X = X
+        self._linking = linking
+
+    def consider(self, n_components: int) -> None:
+        """Warn if the graph falls into more pieces than there are components."""
+        if len(self.matrices) == 1:
+            warn_if_scattered(self.edges, n_components)
+
+    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+        """New samples are drawn to the codes of their nearest training samples."""
+        links = new_sample_links(X_new.array, self._X.array, *self._linking)
+        return BoundPull(self.name, self._strength * links, codes)

@@ -1,0 +1,113 @@
+"""ℓ1 and ℓ2 penalties on either factor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.forms import Coupling, Quadratic
+from ..core.operand import Operand
+from ..core.rows import Diagonal
+from ..core.term import BoundPenalty, BoundTerm, Term
+from ..core.types import CODES, FACTORS, Array, Factor
+
+
+def check_strength(name: str, strength: float) -> float:
+    """A strength must be a finite number, zero or more."""
+    if not np.isfinite(strength) or strength < 0:
+        raise ValueError(f"{name} is {strength!r}; it must be a finite number, zero or more.")
+    return float(strength)
+
+
+@dataclass(frozen=True)
+class _Norm(Term):
+    strength: float
+    factor: Factor = CODES
+
+    def _check(self, X: Operand, sample_weight: Array | None) -> tuple[float, Array | None]:
+        """The strength, and the weights of the factor's rows: samples count as often as in the fit."""
+        if self.factor not in FACTORS:
+            raise ValueError(f"factor={self.factor!r}; it must be 'codes' or 'components'.")
+        strength = check_strength(f"The strength of {type(self).__name__}", self.strength)
+        return strength, sample_weight if self.factor == CODES else None
+
+
+@dataclass(frozen=True)
+class L1(_Norm):
+    """strength · Σ_ij |f_ij| on one factor: sparsity.
+
+    Parameters
+    ----------
+    strength : float
+    factor : {"codes", "components"}, default="codes"
+    """
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Check the strength."""
+        return BoundL1(*self._check(X, sample_weight), self.factor)
+
+
+@dataclass(frozen=True)
+class L2(_Norm):
+    """strength · Σ_ij f_ij² on one factor: shrinkage.
+
+    Parameters
+    ----------
+    strength : float
+    factor : {"codes", "components"}, default="codes"
+    """
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Check the strength."""
+        return BoundL2(*self._check(X, sample_weight), self.factor)
+
+
+class _BoundNorm(BoundPenalty):
+    def __init__(self, strength: float, row_weight: Array | None, factor: Factor):
+        self.strength = strength
+        self.row_weight = row_weight
+        self.factor = factor
+        self.name = f"{type(self).__name__.removeprefix('Bound').lower()} {factor}"
+
+    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
+        """The same penalty on new codes."""
+        return type(self)(self.strength, None, self.factor) if self.factor == CODES else None
+
+
+class BoundL1(_BoundNorm):
+    """Linear: A⁻ = strength / 2."""
+
+    degree = 1
+
+    def column_values(self, F: Array) -> Array:
+        """strength · Σ_i f_ij."""
+        if self.row_weight is None:
+            return self.strength * F.sum(axis=0, dtype=np.float64)
+        return self.strength * np.einsum("i,ij->j", self.row_weight, F, dtype=np.float64, casting="safe")
+
+    def form(self, F: Array) -> Quadratic:
+        """A constant push towards zero."""
+        push = np.full((1, F.shape[1]), self.strength / 2, F.dtype)
+        return Quadratic(repel=push if self.row_weight is None else self.row_weight[:, None] * push)
+
+
+class BoundL2(_BoundNorm):
+    """S = I (or the sample weights), B = strength · I."""
+
+    degree = 2
+
+    def column_values(self, F: Array) -> Array:
+        """strength · Σ_i f_ij²."""
+        rows = Diagonal(np.ones(len(F), F.dtype) if self.row_weight is None else self.row_weight)
+        return self.strength * rows.energy(F)
+
+    def form(self, F: Array) -> Quadratic:
+        """A constant curvature."""
+        rows = None if self.row_weight is None else Diagonal(self.row_weight)
+        return Quadratic(couplings=(Coupling(np.full(F.shape[1], self.strength, F.dtype), rows),))
