@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ KMEANS_STARTS = 20
 
 
 class Assignment:
-    """A rule that gives every code a label, learned from the training codes.
+    """A rule that gives every code a label, learned from the training codes when it is first asked.
 
     Parameters
     ----------
@@ -26,28 +27,39 @@ class Assignment:
     """
 
     def __init__(self, codes: Array, rule: Assign, seed: int):
-        k = codes.shape[1]
-        if rule == "argmax":
-            used, self.labels = np.unique(codes.argmax(axis=1), return_inverse=True)
-            self._columns, self._kmeans = used, None
-        else:
-            from sklearn.cluster import KMeans
+        self._codes = codes
+        self._rule = rule
+        self._seed = seed
 
-            distinct = len(np.unique(codes, axis=0))
-            clusters = KMeans(n_clusters=min(k, distinct), n_init=KMEANS_STARTS, random_state=seed).fit(codes)
-            used, self.labels = np.unique(clusters.labels_, return_inverse=True)
-            self._columns, self._kmeans = used, clusters
-        self.labels = self.labels.astype(np.intp).ravel()
+    @cached_property
+    def _kmeans(self) -> Any:
+        from sklearn.cluster import KMeans
+
+        n_clusters = min(self._codes.shape[1], len(np.unique(self._codes, axis=0)))
+        return KMeans(n_clusters=n_clusters, n_init=KMEANS_STARTS, random_state=self._seed).fit(self._codes)
+
+    @cached_property
+    def _numbered(self) -> tuple[IntArray, IntArray]:
+        """The raw labels that occur, and every sample's position among them: labels without gaps."""
+        raw = self._codes.argmax(axis=1) if self._rule == "argmax" else self._kmeans.labels_
+        used, labels = np.unique(raw, return_inverse=True)
+        k = self._codes.shape[1]
         if len(used) < k:
             warnings.warn(
                 f"The codes give {len(used)} clusters, not n_components={k}; labels run from 0 to {len(used) - 1}.",
                 UserWarning,
                 stacklevel=2,
             )
+        return used, labels.astype(np.intp).ravel()
+
+    @property
+    def labels(self) -> IntArray:
+        """Labels of the training codes, 0, 1, … without gaps."""
+        return self._numbered[1]
 
     def predict(self, codes: Array) -> IntArray:
         """Labels of other codes by the same rule."""
-        if self._kmeans is None:
-            return np.asarray(codes[:, self._columns].argmax(axis=1), np.intp)
-        kmeans: Any = self._kmeans
-        return np.asarray(np.searchsorted(self._columns, kmeans.predict(codes)), np.intp)
+        used, _ = self._numbered
+        if self._rule == "argmax":
+            return np.asarray(codes[:, used].argmax(axis=1), np.intp)
+        return np.asarray(np.searchsorted(used, self._kmeans.predict(codes)), np.intp)

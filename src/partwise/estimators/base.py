@@ -87,14 +87,21 @@ class BaseFactorization(
         X = check_X(self, X, self.missing, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
         check_size(X.shape, self.n_components, X.dtype.itemsize)
-        self._fit_operand(as_operand(X, self.missing), self._labels(y, X.shape[0]), weight, callbacks)
+        rng = check_random_state(self.random_state)
+        self._fit_operand(as_operand(X, self.missing), self._labels(y, X.shape[0]), weight, callbacks, rng)
+        seed = int(rng.randint(np.iinfo(np.int32).max))
+        self._assignment = Assignment(self.embedding_, self.assign, seed)
         return self
 
     def _fit_operand(
-        self, X: Operand, y: IntArray | None, sample_weight: Array | None, callbacks: list[Any]
+        self,
+        X: Operand,
+        y: IntArray | None,
+        sample_weight: Array | None,
+        callbacks: list[Any],
+        rng: np.random.RandomState,
     ) -> None:
         """From checked data to fitted attributes."""
-        rng = check_random_state(self.random_state)
         bound = [term.bind(X, y, rng, sample_weight) for term in self._terms()]
         for term in bound:
             term.consider(self.n_components)
@@ -102,8 +109,6 @@ class BaseFactorization(
         objective = Objective(terms)
         new_solver = choose_solver(self.solver, objective)
         starts = self._starts(X, rng)
-        self._assignment_seed = int(rng.randint(np.iinfo(np.int32).max))
-        self._assignment: Assignment | None = None
         result = minimise(
             objective, new_solver, starts, Options(self.max_iter, self.tol, tuple(callbacks))
         )
@@ -170,6 +175,10 @@ class BaseFactorization(
         -------
         W : ndarray of shape (n_samples, n_components)
         """
+        return self._code_checked(X)
+
+    def _code_checked(self, X: Any) -> Array:
+        """Codes of new samples as a plain array, whatever `set_output` asks of `transform`."""
         check_is_fitted(self)
         X = check_X(self, X, self.missing, reset=False)
         return self._code(as_operand(X, self.missing))
@@ -211,7 +220,8 @@ class BaseFactorization(
     @property
     def labels_(self) -> IntArray:
         """Cluster of every training sample, computed on first access by the rule `assign`."""
-        return self._assigned().labels
+        check_is_fitted(self)
+        return self._assignment.labels
 
     def predict(self, X: Any) -> IntArray:
         """Cluster labels of new samples.
@@ -224,14 +234,8 @@ class BaseFactorization(
         -------
         labels : ndarray of int, shape (n_samples,)
         """
-        codes = self.transform(X)
-        return self._assigned().predict(codes.astype(self.embedding_.dtype, copy=False))
-
-    def _assigned(self) -> Assignment:
-        check_is_fitted(self)
-        if self._assignment is None:
-            self._assignment = Assignment(self.embedding_, self.assign, self._assignment_seed)
-        return self._assignment
+        codes = self._code_checked(X)
+        return self._assignment.predict(codes.astype(self.embedding_.dtype, copy=False))
 
     @property
     def _n_features_out(self) -> int:

@@ -103,14 +103,19 @@ class ConstrainedNMF(BaseFactorization):
         return [fit_term(self.loss), Constant(self._within, "within classes")]
 
     def _fit_operand(
-        self, X: Operand, y: IntArray | None, sample_weight: Array | None, callbacks: list[Any]
+        self,
+        X: Operand,
+        y: IntArray | None,
+        sample_weight: Array | None,
+        callbacks: list[Any],
+        rng: np.random.RandomState,
     ) -> None:
         """Factor the class means and the unlabelled samples, then hand every sample its group's code."""
         self._groups = _groups(y)
         self._within = 0.0
         n_groups = int(self._groups.max()) + 1
         if n_groups == len(self._groups):
-            super()._fit_operand(X, None, sample_weight, callbacks)
+            super()._fit_operand(X, None, sample_weight, callbacks, rng)
             return
         weight = np.ones(X.shape[0], X.dtype) if sample_weight is None else sample_weight
         group_weight = np.bincount(self._groups, weights=weight, minlength=n_groups)
@@ -118,7 +123,7 @@ class ConstrainedNMF(BaseFactorization):
         beta = order(self.loss)
         potentials = weight.astype(np.float64) @ row_potentials(X, beta)
         self._within = max(float(potentials - group_weight @ row_potentials(means, beta)), 0.0)
-        super()._fit_operand(means, None, group_weight.astype(X.dtype), callbacks)
+        super()._fit_operand(means, None, group_weight.astype(X.dtype), callbacks, rng)
         self.embedding_ = self.embedding_[self._groups]
 
     def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, Array] | None:

@@ -8,10 +8,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import gen_batches
 
 from ..core.types import Array, IntArray
-from .samples import block_rows, read_new_samples, read_samples, row_norms
+from .samples import block_rows, blocks_of, read_new_samples, read_samples, row_norms
 
 Metric = Literal["cosine", "euclidean"]
 
@@ -65,11 +64,11 @@ def nearest_neighbors(X: Any, n_neighbors: int, metric: Metric = "cosine", *, X_
     half = np.where(train_norms > 0, (train_norms / train_scales) ** 2 / 2, np.inf)
 
     found = np.empty((X.shape[0], p), dtype=np.intp)
-    for rows in gen_batches(X.shape[0], block_rows(X)):
+    for rows in blocks_of(X.shape[0], block_rows(X)):
         A = _scaled(X[rows], scales[rows])
         best = np.full((A.shape[0], p), np.inf)
         nearest = np.full((A.shape[0], p), -1)
-        for cols in gen_batches(X_train.shape[0], block_rows(X_train)):
+        for cols in blocks_of(X_train.shape[0], block_rows(X_train)):
             scores = half[cols] - _product(A, _scaled(X_train[cols], train_scales[cols]))
             np.round(scores, SCORE_DECIMALS, out=scores)
             if within and rows == cols:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array, gen_batches
+from sklearn.utils import check_array
 
 from ..core.types import Array, IntArray
 
@@ -66,6 +66,11 @@ def block_rows(X: Any) -> int:
     return int(np.clip(BLOCK_ENTRIES // max(1, width), 1, BLOCK_ROWS))
 
 
+def blocks_of(n: int, size: int) -> list[slice]:
+    """Consecutive slices that cover 0 … n − 1."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
 def row_dots(A: Any, B: Any) -> Array:
     """⟨a_i, b_i⟩ for every row i."""
     if sp.issparse(A):
@@ -76,7 +81,7 @@ def row_dots(A: Any, B: Any) -> Array:
 
 def row_norms(X: Any) -> Array:
     """‖x_i‖ in float64."""
-    blocks = (X[rows].astype(np.float64) for rows in gen_batches(X.shape[0], block_rows(X)))
+    blocks = (X[rows].astype(np.float64) for rows in blocks_of(X.shape[0], block_rows(X)))
     norms: Array = np.sqrt(np.concatenate([row_dots(block, block) for block in blocks]))
     return norms
 

@@ -7,11 +7,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import gen_batches
 
 from ..core.types import Array
 from .neighbors import Metric, nearest_neighbors
-from .samples import block_rows, link_sources, read_new_samples, read_samples, row_dots
+from .samples import block_rows, blocks_of, link_sources, read_new_samples, read_samples, row_dots
 
 EdgeWeights = Literal["binary", "heat", "cosine"]
 
@@ -176,7 +175,7 @@ def _squared_distances(A: Any, B: Any) -> Array:
 
 
 def _cosines(A: Any, B: Any) -> Array:
-    return row_dots(A, B) / np.sqrt(row_dots(A, A)) / np.sqrt(row_dots(B, B))
+    return row_dots(A, B) / (np.sqrt(row_dots(A, A)) * np.sqrt(row_dots(B, B)))
 
 
 def _over_links(function: Callable[[Any, Any], Array], links: Any, X: Any, X_train: Any) -> Array:
@@ -187,7 +186,7 @@ def _over_links(function: Callable[[Any, Any], Array], links: Any, X: Any, X_tra
         X, X_train = read_new_samples(X, X_train)
     sources = link_sources(links)
     values = np.empty(links.nnz)
-    for part in gen_batches(links.nnz, min(block_rows(X), block_rows(X_train))):
+    for part in blocks_of(links.nnz, min(block_rows(X), block_rows(X_train))):
         ends = X[sources[part]], X_train[links.indices[part]]
         values[part] = function(*(rows.astype(np.float64) for rows in ends))
     return values

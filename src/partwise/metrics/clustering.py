@@ -75,9 +75,9 @@ def purity(y_true: Any, y_pred: Any) -> float:
 def normalized_mutual_information(y_true: Any, y_pred: Any, *, average: Average = "max") -> float:
     """Mutual information of classes and clusters, divided by an average of their entropies.
 
-    Σ_ck p_ck log(p_ck / (p_c p_k)) / average(H(classes), H(clusters)) with p_ck = n_ck / n. A labelling with a
-    single value carries no information and scores 0, unless both are such: then they agree, and score 1 as in
-    scikit-learn.
+    Σ_ck p_ck log(p_ck / (p_c p_k)) / average(H(classes), H(clusters)) with p_ck = n_ck / n. A labelling with
+    a single value carries no information and scores 0, unless both are such: then they agree, and score 1 as
+    in scikit-learn.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ def normalized_mutual_information(y_true: Any, y_pred: Any, *, average: Average 
     Examples
     --------
     >>> from partwise.metrics import normalized_mutual_information
-    >>> normalized_mutual_information(["a", "a", "b", "b"], [1, 1, 0, 2], average="max")
-    0.666...
+    >>> round(normalized_mutual_information(["a", "a", "b", "b"], [1, 1, 0, 2], average="max"), 3)
+    0.667
     """
     if average not in get_args(Average):
         raise ValueError(f"average={average!r} was given; it must be 'max', 'sqrt' or 'arithmetic'.")

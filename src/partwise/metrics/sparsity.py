@@ -14,9 +14,9 @@ from ..core.types import Array
 def sparseness(X: Any, *, axis: int = -1) -> Array | float:
     """Hoyer's sparseness of every vector of X: (√n − ‖x‖₁ / ‖x‖₂) / (√n − 1), n the length of x.
 
-    It is 0 if all entries are equal in size and 1 if a single one is not zero (the text of the NLCF paper says
-    the reverse of its formula). Where the formula says nothing it is 0: for an all-zero vector, whose entries
-    are equal, and for a vector of length 1, which cannot be sparse.
+    It is 0 if all entries are equal in size and 1 if a single one is not zero (the text of the NLCF paper
+    says the reverse of its formula). Where the formula says nothing it is 0: for an all-zero vector, whose
+    entries are equal, and for a vector of length 1, which cannot be sparse.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def sparseness(X: Any, *, axis: int = -1) -> Array | float:
     Returns
     -------
     sparseness : float or ndarray
-        In [0, 1]: a float for a vector; for a matrix an array with one number per row (`axis` −1 or 1) or column
-        (0), whose mean is what papers call the sparseness of a factor.
+        In [0, 1]: a float for a vector; for a matrix an array with one number per row (`axis` −1 or 1) or
+        column (0), whose mean is what papers call the sparseness of a factor.
 
     References
     ----------
@@ -51,6 +51,7 @@ def sparseness(X: Any, *, axis: int = -1) -> Array | float:
     X = abs(X) / (abs(X).max() or 1.0)
     root = np.sqrt(X.shape[axis])
     l1, l2 = np.asarray(X.sum(axis=axis)), np.sqrt(np.asarray((X * X).sum(axis=axis)))
-    ratio = np.divide(l1, l2, out=np.full_like(l1, root), where=l2 > 0)
-    values: Array = np.clip((root - ratio) / max(root - 1.0, np.finfo(float).tiny), 0.0, 1.0)
+    defined = (l2 > 0) & (root > 1)
+    ratio = np.divide(l1, l2, out=np.full_like(l1, root), where=defined)
+    values: Array = np.clip(np.divide(root - ratio, root - 1, out=np.zeros_like(l1), where=defined), 0.0, 1.0)
     return values if values.ndim else float(values)

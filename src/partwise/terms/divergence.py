@@ -89,7 +89,10 @@ class BoundDivergence(BoundTerm):
         if self._observed is not None:
             zeros = bool((self._observed.x <= 0).any())
         else:
-            zeros = any(sp.issparse(x) or bool((x <= 0).any()) for _, x in X.row_blocks())
+            zeros = any(
+                sp.issparse(x) or bool(((x <= 0) & (self._block_weights(rows, x) > 0)).any())
+                for rows, x in X.row_blocks()
+            )
         if zeros:
             raise ValueError(
                 f"The β-divergence with β = {self.beta:g} is infinite where X is zero. Use β > 0, for example "

@@ -63,28 +63,28 @@ def check_weights(weights: Any, X: Operand) -> Any:
 def observed_entries(X: Operand, weights: Any) -> Observed | None:
     """The sparse pattern of the entries that count; None if most of X does and blocks are the better way."""
     if sp.issparse(weights):
-        weights = weights.copy()
-        weights.eliminate_zeros()
         if X.missing == "unstored":
-            stored = X.array.tocsr(copy=True)
-            stored.data = np.ones_like(stored.data)
+            csr = sp.csr_array(X.array)
+            stored = sp.csr_array((np.ones(csr.nnz), csr.indices, csr.indptr), shape=csr.shape)
             weights = sp.csr_array(weights.multiply(stored))
-        rows = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
-        x = np.asarray(X.array[rows, weights.indices]).ravel()
-        weight = weights.data.astype(X.dtype)
-        unknown = np.isnan(x)
-        return Observed(
-            weights.indptr,
-            weights.indices,
-            X.shape,
-            np.where(unknown, 0, x).astype(X.dtype),
-            np.where(unknown, 0, weight).astype(X.dtype),
-        )
+        weights, x = _nonzero(weights, X)
+        if np.isnan(x).any():
+            weights.data[np.isnan(x)] = 0
+            weights, x = _nonzero(weights, X)
+        return Observed(weights.indptr, weights.indices, X.shape, x, weights.data.astype(X.dtype))
     if X.missing == "unstored":
         csr = sp.csr_array(X.array)
-        at = None
-        if weights is not None:
-            rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
-            at = weights[rows, csr.indices].astype(X.dtype)
+        at = None if weights is None else weights[_rows_of(csr), csr.indices].astype(X.dtype)
         return Observed(csr.indptr, csr.indices, X.shape, csr.data, at)
     return None
+
+
+def _nonzero(weights: Any, X: Operand) -> tuple[Any, Array]:
+    """A copy of the weights without stored zeros, and the data at what is left."""
+    weights = weights.copy()
+    weights.eliminate_zeros()
+    return weights, np.asarray(X.array[_rows_of(weights), weights.indices]).ravel()
+
+
+def _rows_of(csr: Any) -> Array:
+    return np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))

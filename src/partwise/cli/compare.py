@@ -1,0 +1,141 @@
+"""``partwise compare``: every method on one data set, a table, and a picture of the parts."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.preprocessing import normalize
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from .. import datasets
+from ..core.types import Array, IntArray
+from ..report import PartsRow, draw_parts, picture_bytes, picture_format
+from .arguments import CommandError
+from .comparison import Outcome, default_methods, draw_labels, match_components, run_method, warm_up
+from .display import Display, choose_display
+from .table import LEGEND
+
+
+def run(options: argparse.Namespace) -> None:
+    """Check everything that can be checked, then run, print and draw.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        data, output, labels_per_class, components, seed.
+    """
+    output = _check_output(options.output or Path(f"partwise-{options.data}.png"))
+    display = choose_display()
+    data = datasets.load(options.data)
+    k = _check_components(options.components or len(data.class_names), data)
+    known = draw_labels(data.y, _check_labels_per_class(options.labels_per_class, data), options.seed)
+    X = normalize(data.X)
+    # One thread each: times compare, and small data gains nothing from more.
+    with display, threadpool_limits(1):
+        display.say(
+            f"{data.name}: {X.shape[0]} samples, {X.shape[1]} features, {len(data.class_names)} classes; "
+            "samples scaled to unit norm"
+        )
+        display.say(
+            f"{k} components, labels of {int((known >= 0).sum())} samples "
+            f"({options.labels_per_class} per class) for ConstrainedNMF, seed {options.seed}"
+        )
+        outcomes = _run_all(X, data.y, known, k, options.seed, display)
+    display.table(outcomes)
+    for line in LEGEND:
+        display.say(line.format(hidden=int((known < 0).sum())))
+    picture = _draw(data, X, known, outcomes, options.seed, picture_format(output))
+    try:
+        output.write_bytes(picture)
+    except OSError as error:
+        raise CommandError(f"{output} cannot be written: {error.strerror}.") from None
+    display.say(f"learned parts drawn in {output}")
+
+
+def _run_all(X: Array, y: IntArray, known: IntArray, k: int, seed: int, display: Display) -> list[Outcome]:
+    methods = default_methods(k, seed)
+    preparing = "compilation"
+    display.begin(preparing)
+    clock = time.perf_counter()
+    warm_up(methods)
+    display.end(preparing, f"{time.perf_counter() - clock:.1f} s, charged to no method")
+    outcomes = []
+    for method in methods:
+        outcome = run_method(method, X, y, known, display.begin(method.name))
+        display.end(method.name, f"{outcome.ending}, accuracy {outcome.accuracy:.3f}")
+        for note in outcome.notes:
+            display.say(f"{method.name}: note: {note}")
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _draw(
+    data: datasets.DataSet, X: Array, known: IntArray, outcomes: list[Outcome], seed: int, format: str
+) -> bytes:
+    """The picture: components in the order of the classes that use them, and a sample of each class."""
+    if data.image_shape is None:
+        raise CommandError(f"{data.name} holds no images, so its parts cannot be drawn.")
+    shown = np.array([np.flatnonzero((data.y == label) & (known < 0))[0] for label in np.unique(data.y)])
+    rows = []
+    for outcome in outcomes:
+        order, favourites = match_components(outcome, data.y)
+        rows.append(
+            PartsRow(
+                outcome.name,
+                outcome.components[order],
+                f"accuracy {outcome.accuracy:.3f}\nNMI {outcome.nmi:.3f}",
+                [data.class_names[label] for label in favourites],
+                outcome.codes[shown] @ outcome.components,
+            )
+        )
+    k, labelled = len(outcomes[0].components), int((known >= 0).sum())
+    figure = draw_parts(
+        rows,
+        data.image_shape,
+        samples=X[shown],
+        title=f"{data.name}: the parts that each method learns",
+        subtitle=f"{len(X)} samples, {k} components, {labelled} labels for ConstrainedNMF, seed {seed}",
+        parts_heading="Components; below each, the class that uses it most",
+        samples_heading="A sample of each class, and what each method makes of it: code times components",
+    )
+    return picture_bytes(figure, format)
+
+
+def _check_output(path: Path) -> Path:
+    if importlib.util.find_spec("matplotlib") is None:
+        raise CommandError(
+            "the picture needs matplotlib, which is not installed: pip install 'partwise[cli]'."
+        )
+    try:
+        picture_format(path)
+    except ValueError as error:
+        raise CommandError(f"{error}.") from None
+    folder = path.parent
+    if path.is_dir():
+        raise CommandError(f"{path} is a folder; give the name of a file.")
+    if not folder.is_dir():
+        raise CommandError(f"{path} cannot be written: there is no folder {folder}.")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise CommandError(f"{path} cannot be written: permission denied.")
+    return path
+
+
+def _check_components(k: int, data: datasets.DataSet) -> int:
+    most = min(data.X.shape)
+    if k > most:
+        raise CommandError(f"--components is {k}; {data.name} can need {most} at most.")
+    return k
+
+
+def _check_labels_per_class(n: int, data: datasets.DataSet) -> int:
+    smallest = int(np.bincount(data.y).min())
+    if n >= smallest:
+        raise CommandError(
+            f"--labels-per-class is {n}; it must be below {smallest}, the smallest class of {data.name}."
+        )
+    return n

@@ -1,0 +1,58 @@
+"""The table at the end: numbers as text, the best of each column marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .comparison import Outcome
+
+SCORES = {"accuracy": "accuracy", "unlabelled": "unlabelled", "NMI": "nmi", "purity": "purity"}
+HEADER = ("method", *SCORES, "time")
+LEGEND = (
+    "* best score",
+    "unlabelled: accuracy on the {hidden} samples whose label ConstrainedNMF was not told",
+    "time: from the data to the clusters (k-means on the codes included), one thread, without compilation",
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in one place of the table."""
+
+    text: str
+    best: bool = False
+
+    @property
+    def marked(self) -> str:
+        """The text with its mark, and room for one where it has none."""
+        return self.text + ("*" if self.best else " ")
+
+
+def table_cells(outcomes: Sequence[Outcome]) -> list[list[Cell]]:
+    """One line of cells per method; equal numbers, as shown, are equally good."""
+    texts = [[f"{getattr(outcome, score):.3f}" for score in SCORES.values()] for outcome in outcomes]
+    best = [max(column) for column in zip(*texts, strict=True)]
+    return [
+        [
+            Cell(outcome.name),
+            *(Cell(text, text == top) for text, top in zip(line, best, strict=True)),
+            Cell(f"{outcome.seconds:.2f} s"),
+        ]
+        for outcome, line in zip(outcomes, texts, strict=True)
+    ]
+
+
+def plain_table(outcomes: Sequence[Outcome]) -> str:
+    """The table in plain characters."""
+    lines = [list(HEADER), *([cell.marked for cell in line] for line in table_cells(outcomes))]
+    lines[0] = [HEADER[0], *(f"{name} " for name in HEADER[1:])]
+    widths = [max(len(line[j]) for line in lines) for j in range(len(HEADER))]
+    padded = [
+        "  ".join(
+            text.ljust(width) if j == 0 else text.rjust(width) for j, (text, width) in enumerate(columns)
+        )
+        for columns in (list(zip(line, widths, strict=True)) for line in lines)
+    ]
+    padded.insert(1, "-" * len(padded[0].rstrip()))
+    return "\n".join(line.rstrip() for line in padded)
