@@ -72,7 +72,7 @@ def test_zero_weight_is_absence(estimator):
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_new_samples_frames_and_names(estimator):
-    X, y = load_digits(return_X_y=True, as_frame=True)
+    X = load_digits(as_frame=True).data
     model = clone(estimator).set_params(n_components=5, random_state=0, max_iter=30).fit(X[:300])
     codes = model.set_output(transform="pandas").transform(X[300:310])
     name = type(estimator).__name__.lower()

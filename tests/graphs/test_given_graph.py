@@ -110,9 +110,7 @@ def _cliques(*sizes):
 
 
 def test_more_pieces_than_components_warn():
-    with pytest.warns(
-        UserWarning, match=r"falls into 3 unconnected pieces.*n_components=2.*Raise n_neighbors"
-    ):
+    with pytest.warns(UserWarning, match=r"falls into 3 unconnected pieces.*n_components=2.*Raise n_neighbors"):
         warn_if_scattered(_cliques(2, 3, 4), 2)
 
 

@@ -78,9 +78,7 @@ def test_new_samples(X, rng, metric, container, train_container):
     X_new = np.vstack([rng.random((5, 8)), X[:3], np.zeros((1, 8))])
     links = nearest_neighbors(container(X_new), 4, metric, X_train=train_container(X))
     np.testing.assert_array_equal(links.toarray(), neighbors_by_sorting(X_new, 4, metric, X))
-    rows = [
-        nearest_neighbors(container(x[None]), 4, metric, X_train=train_container(X)).toarray() for x in X_new
-    ]
+    rows = [nearest_neighbors(container(x[None]), 4, metric, X_train=train_container(X)).toarray() for x in X_new]
     np.testing.assert_array_equal(np.vstack(rows), links.toarray())
 
 
@@ -137,9 +135,7 @@ def test_read_only_input(X):
 
 def test_too_many_neighbors_are_clipped(X):
     X = X[4:9]
-    with pytest.warns(
-        UserWarning, match="n_neighbors=5 was given, but each of the 5 samples has only 4 others"
-    ):
+    with pytest.warns(UserWarning, match="n_neighbors=5 was given, but each of the 5 samples has only 4 others"):
         links = nearest_neighbors(X, 5)
     np.testing.assert_array_equal(links.toarray(), 1 - np.eye(5))
     assert nearest_neighbors(X[:2], 9, X_train=X).nnz == 10
@@ -154,9 +150,7 @@ def test_one_sample_and_all_zero_samples_have_no_links(X):
 
 def test_memory_stays_bounded_and_sparse_data_sparse(rng):
     n, m = 6000, 50_000
-    X = sp.csr_array(
-        (rng.random(25 * n), (np.arange(25 * n) % n, rng.integers(m, size=25 * n))), shape=(n, m)
-    )
+    X = sp.csr_array((rng.random(25 * n), (np.arange(25 * n) % n, rng.integers(m, size=25 * n))), shape=(n, m))
     tracemalloc.start()
     nearest_neighbors(X, 5)
     _, peak = tracemalloc.get_traced_memory()

@@ -24,9 +24,7 @@ def accuracy_by_permutations(y_true, y_pred):
     classes, clusters = sorted(set(y_true)), sorted(set(y_pred))
     names = classes + [None] * max(0, len(clusters) - len(classes))
     return max(
-        np.mean(
-            [dict(zip(clusters, chosen, strict=True))[k] == c for c, k in zip(y_true, y_pred, strict=True)]
-        )
+        np.mean([dict(zip(clusters, chosen, strict=True))[k] == c for c, k in zip(y_true, y_pred, strict=True)])
         for chosen in itertools.permutations(names, len(clusters))
     )
 
@@ -60,9 +58,7 @@ def test_metrics_equal_their_definitions(pair):
     for average, sklearn_name in {"max": "max", "sqrt": "geometric", "arithmetic": "arithmetic"}.items():
         nmi = normalized_mutual_information(*pair, average=average)
         assert nmi == pytest.approx(nmi_by_loops(*pair, average), abs=1e-12)
-        assert nmi == pytest.approx(
-            normalized_mutual_info_score(*pair, average_method=sklearn_name), abs=1e-12
-        )
+        assert nmi == pytest.approx(normalized_mutual_info_score(*pair, average_method=sklearn_name), abs=1e-12)
         assert 0 <= nmi <= 1
 
 

@@ -9,9 +9,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from partwise.metrics import sparseness
 
-matrices = arrays(
-    np.float64, array_shapes(min_dims=2, max_dims=2), elements=st.sampled_from([0, 0, 1, -2, 0.3])
-)
+matrices = arrays(np.float64, array_shapes(min_dims=2, max_dims=2), elements=st.sampled_from([0, 0, 1, -2, 0.3]))
 
 
 def sparseness_by_loops(x):

@@ -10,18 +10,19 @@ from typing import NoReturn
 from .. import __version__
 from ..datasets import names
 
-DESCRIPTION = (
-    "Parts-based representations: non-negative matrix factorisation that respects neighbours and labels."
-)
+DESCRIPTION = "Parts-based representations: non-negative matrix factorisation that respects neighbours and labels."
 
 COMPARE = """\
-Run k-means (20 restarts), NMF, GraphNMF and ConstrainedNMF on a data set, its samples scaled to unit norm.
+Run k-means (20 restarts), NMF, GraphNMF and ConstrainedNMF on a data set, with
+its samples scaled to unit norm.
 
-Prints accuracy (clusters matched to classes), the same on the unlabelled samples alone, normalised mutual
-information (by the larger entropy), purity and time, and draws the learned parts into a file.
+Prints accuracy (clusters matched to classes), the same on the unlabelled
+samples alone, normalised mutual information (by the larger entropy), purity and
+time, and draws the learned parts into a file.
 
-Clusters are read off the codes by k-means with 20 restarts. Only ConstrainedNMF sees labels. The time goes
-from the data to the clusters, on one thread; compilation happens beforehand and is not counted.
+Clusters are read off the codes by k-means with 20 restarts. Only ConstrainedNMF
+sees labels. The time goes from the data to the clusters, on one thread;
+compilation happens beforehand and is not counted.
 """
 
 
@@ -96,7 +97,7 @@ def _whole_number(lowest: int, highest: int | None = None) -> Callable[[str], in
         except ValueError:
             number = lowest - 1
         if number < lowest or (highest is not None and number > highest):
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, {bounds}")
+            raise argparse.ArgumentTypeError(f"it must be a whole number, {bounds}, not {text!r}")
         return number
 
     return parse

@@ -74,9 +74,7 @@ def _run_all(X: Array, y: IntArray, known: IntArray, k: int, seed: int, display:
     return outcomes
 
 
-def _draw(
-    data: datasets.DataSet, X: Array, known: IntArray, outcomes: list[Outcome], seed: int, format: str
-) -> bytes:
+def _draw(data: datasets.DataSet, X: Array, known: IntArray, outcomes: list[Outcome], seed: int, format: str) -> bytes:
     """The picture: components in the order of the classes that use them, and a sample of each class."""
     if data.image_shape is None:
         raise CommandError(f"{data.name} holds no images, so its parts cannot be drawn.")
@@ -108,9 +106,7 @@ def _draw(
 
 def _check_output(path: Path) -> Path:
     if importlib.util.find_spec("matplotlib") is None:
-        raise CommandError(
-            "the picture needs matplotlib, which is not installed: pip install 'partwise[cli]'."
-        )
+        raise CommandError("the picture needs matplotlib, which is not installed: pip install 'partwise[cli]'.")
     try:
         picture_format(path)
     except ValueError as error:
@@ -136,6 +132,7 @@ def _check_labels_per_class(n: int, data: datasets.DataSet) -> int:
     smallest = int(np.bincount(data.y).min())
     if n >= smallest:
         raise CommandError(
-            f"--labels-per-class is {n}; it must be below {smallest}, the smallest class of {data.name}."
+            f"--labels-per-class is {n}; the smallest class of {data.name} has {smallest} samples, "
+            "and some must stay unlabelled."
         )
     return n

@@ -90,7 +90,7 @@ def warm_up(methods: list[Method]) -> None:
         for method in methods:
             model = clone(method.model)
             small = {"n_clusters": 2} if isinstance(model, KMeans) else {"n_components": 2}
-            _ = model.set_params(**small, max_iter=3).fit(X, y).labels_
+            _fit(model.set_params(**small, max_iter=3), X, y)
 
 
 def run_method(method: Method, X: Array, y: IntArray, known: IntArray, callback: Callback) -> Outcome:
@@ -113,11 +113,7 @@ def run_method(method: Method, X: Array, y: IntArray, known: IntArray, callback:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         clock = time.perf_counter()
-        model.fit(X, known)
-        if getattr(model, "stop_reason_", "") == "interrupted":
-            # The fit keeps what it has on Ctrl-C; a comparison has no use for half a method.
-            raise KeyboardInterrupt
-        labels = model.labels_
+        labels = _fit(model, X, known)
         seconds = time.perf_counter() - clock
     components, codes, ending = _describe(model)
     hidden = known < 0
@@ -134,6 +130,15 @@ def run_method(method: Method, X: Array, y: IntArray, known: IntArray, callback:
         labels=labels,
         notes=tuple(dict.fromkeys(str(warning.message) for warning in caught)),
     )
+
+
+def _fit(model: Any, X: Array, known: IntArray) -> IntArray:
+    """Fit and give the clusters; on Ctrl-C give up, where a fit alone would keep what it has."""
+    model.fit(X, known)
+    if getattr(model, "stop_reason_", "") == "interrupted":
+        raise KeyboardInterrupt
+    labels: IntArray = model.labels_
+    return labels
 
 
 def _describe(model: Any) -> tuple[Array, Array, str]:

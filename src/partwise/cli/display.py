@@ -119,9 +119,7 @@ class RichDisplay(Display):
         for name in HEADER:
             table.add_column(name, justify="left" if name == HEADER[0] else "right", no_wrap=True)
         for line in table_cells(outcomes):
-            table.add_row(
-                line[0].text, *(f"[bold green]{c.marked}[/]" if c.best else c.marked for c in line[1:])
-            )
+            table.add_row(line[0].text, *(f"[bold green]{c.marked}[/]" if c.best else c.marked for c in line[1:]))
         self._console.print(table)
 
 

@@ -49,9 +49,7 @@ def plain_table(outcomes: Sequence[Outcome]) -> str:
     lines[0] = [HEADER[0], *(f"{name} " for name in HEADER[1:])]
     widths = [max(len(line[j]) for line in lines) for j in range(len(HEADER))]
     padded = [
-        "  ".join(
-            text.ljust(width) if j == 0 else text.rjust(width) for j, (text, width) in enumerate(columns)
-        )
+        "  ".join(text.ljust(width) if j == 0 else text.rjust(width) for j, (text, width) in enumerate(columns))
         for columns in (list(zip(line, widths, strict=True)) for line in lines)
     ]
     padded.insert(1, "-" * len(padded[0].rstrip()))

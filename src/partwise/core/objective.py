@@ -46,9 +46,9 @@ class Objective:
     def optimality(self, state: State) -> float:
         """How much one more step could still gain, to first order, relative to the size of the problem.
 
-        For each factor, a projected gradient step with the mean curvature of its column; the sum of step × gradient over
-        the sum of factor × attraction. It is zero exactly at stationary points (KKT), and does not change when X is
-        scaled or when scale moves between the columns of W and the rows of H. It is in the units of a relative decrease.
+        For each factor, a projected gradient step with the mean curvature of its column; then Σ step × gradient over
+        Σ factor × P. It is zero exactly at stationary points (KKT), and does not change when X is scaled or when scale
+        moves between the columns of W and the rows of H. It has the unit of a relative decrease.
         """
         return max(_gain(state[factor], *self.split(state, factor).halves()) for factor in FACTORS)
 

@@ -81,9 +81,7 @@ class Links(RowMatrix):
         """strength · (D − E) of non-negative edge weights E."""
         edges = sp.csr_array(edges, dtype=dtype)
         degrees = np.asarray(edges.sum(axis=1)).ravel()
-        return cls(
-            (strength * degrees).astype(dtype), edges * dtype.type(-strength), np.zeros(len(degrees), dtype)
-        )
+        return cls((strength * degrees).astype(dtype), edges * dtype.type(-strength), np.zeros(len(degrees), dtype))
 
     @classmethod
     def of_matrix(cls, S: Any, strength: float, dtype: Any) -> Links:
@@ -125,9 +123,7 @@ class Links(RowMatrix):
         return by_edges + np.einsum("i,ij,ij->j", self._row_sums, F, F, dtype=np.float64, casting="safe")
 
     def __add__(self, other: Links) -> Links:
-        return Links(
-            self._diagonal + other._diagonal, self.off + other.off, self._row_sums + other._row_sums
-        )
+        return Links(self._diagonal + other._diagonal, self.off + other.off, self._row_sums + other._row_sums)
 
 
 class Cliques(RowMatrix):

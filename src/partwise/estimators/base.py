@@ -109,9 +109,7 @@ class BaseFactorization(
         objective = Objective(terms)
         new_solver = choose_solver(self.solver, objective)
         starts = self._starts(X, rng)
-        result = minimise(
-            objective, new_solver, starts, Options(self.max_iter, self.tol, tuple(callbacks))
-        )
+        result = minimise(objective, new_solver, starts, Options(self.max_iter, self.tol, tuple(callbacks)))
         W, Ht = normalise(result.W, result.Ht, unit, X)
         self._bound_terms: list[BoundTerm] = terms
         self.embedding_ = np.ascontiguousarray(W)

@@ -87,7 +87,7 @@ class Factorization(BaseFactorization):
         self.callbacks = callbacks
 
     def _terms(self) -> list[Term]:
-        terms = [Frobenius()] if self.terms is None else list(self.terms)
+        terms: list[Term] = [Frobenius()] if self.terms is None else list(self.terms)
         for term in terms:
             if not isinstance(term, Term):
                 raise TypeError(f"terms holds {term!r}; every element must be a partwise.terms.Term.")

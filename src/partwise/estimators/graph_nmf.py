@@ -25,11 +25,11 @@ class GraphNMF(BaseFactorization):
 
     (Cai, He, Han & Huang, "Graph regularized non-negative matrix factorization for data representation", Eq. 6-8 with
     W = V, H = Uᵀ). D is ‖X − W H‖² or the Kullback-Leibler divergence. The multiplicative solver with ``scale=None``
-    makes the paper's steps, Eq. 15-16. With ``use_labels=True`` samples of one class are joined and samples of different
-    classes are cut apart (SemiGNMF).
+    makes the paper's steps, Eq. 15-16. With ``use_labels=True`` samples of one class are joined and samples of
+    different classes are cut apart (SemiGNMF).
 
-    Scale is part of the model: as printed, the objective can be lowered by shrinking W and stretching H, until the graph
-    has no say. By default the penalty is therefore measured where every component has unit norm.
+    Scale is part of the model: as printed, the objective can be lowered by shrinking W and stretching H, until the
+    graph has no say. By default the penalty is therefore measured where every component has unit norm.
 
     Parameters
     ----------

@@ -41,10 +41,10 @@ class NMF(BaseFactorization):
     l1_codes, l2_codes, l1_components, l2_components : float, default=0.0
         Penalties on the entries and squared entries of the factors.
     missing : {None, "nan", "unstored"}, default=None
-        Entries of X that are unknown and do not count: none, those that are NaN, or those that a sparse X does not store.
+        Entries of X that are unknown and do not count: none, those that are NaN, or those a sparse X does not store.
     scale : {"auto", "components", None}, default="auto"
-        Who carries the scale. "auto": penalties on the codes alone are measured where components have unit norm (and the
-        other way round), so that no rescaling can cheat them; without penalties components get unit norm at the end;
+        Who carries the scale. "auto": penalties on the codes alone are measured where components have unit norm (and
+        the other way round), so that no rescaling can cheat them; without penalties components get unit norm at the end;
         with penalties on both factors these settle it. None: whatever the sweeps give.
     solver : {"auto", "coordinate", "multiplicative"}, default="auto"
         "auto" takes coordinate descent for the Frobenius loss on complete data, multiplicative rules otherwise.

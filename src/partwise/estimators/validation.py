@@ -38,7 +38,9 @@ def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool) -> Any:
         X = X.copy()
         X.sum_duplicates()
     if missing == "unstored" and not sp.issparse(X):
-        raise ValueError("missing='unstored' needs a sparse X; for a dense X mark unknown entries by NaN and use 'nan'.")
+        raise ValueError(
+            "missing='unstored' needs a sparse X; for a dense X mark unknown entries by NaN and use 'nan'."
+        )
     _check_values(X.data if sp.issparse(X) else X, name, X.shape)
     return X
 
@@ -110,8 +112,8 @@ def check_size(shape: tuple[int, int], n_components: int, itemsize: int) -> None
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else float("inf")
     if needed > memory:
         raise ValueError(
-            f"n_components={n_components} on data of shape {shape} needs about {needed / 2**30:.3g} GiB for the factors, "
-            f"and this machine has {memory / 2**30:.3g}. Choose fewer components."
+            f"n_components={n_components} on data of shape {shape} needs about {needed / 2**30:.3g} GiB for the "
+            f"factors, and this machine has {memory / 2**30:.3g}. Choose fewer components."
         )
     if n_components > min(shape):
         warnings.warn(

@@ -43,9 +43,7 @@ def check_labels(y: Any, n_samples: int) -> tuple[IntArray, Array]:
     # A list of numbers and strings would otherwise become an array of strings, with "-1" among them.
     y = column_or_1d(np.array(y, dtype=object) if isinstance(y, list | tuple) else y, warn=True)
     if y.shape[0] != n_samples:
-        raise ValueError(
-            f"y has {y.shape[0]} labels and X has {n_samples} samples; give one label per sample."
-        )
+        raise ValueError(f"y has {y.shape[0]} labels and X has {n_samples} samples; give one label per sample.")
     if y.dtype.kind in "USTb":
         raise ValueError(
             f"y has dtype {y.dtype}, which cannot hold the −1 of unknown samples. Give integers, or an "

@@ -171,11 +171,13 @@ def _mean_or_one(distances: Array) -> float:
 
 
 def _squared_distances(A: Any, B: Any) -> Array:
-    return row_dots(A - B, A - B)
+    differences = A - B
+    return row_dots(differences, differences)
 
 
 def _cosines(A: Any, B: Any) -> Array:
-    return row_dots(A, B) / (np.sqrt(row_dots(A, A)) * np.sqrt(row_dots(B, B)))
+    cosines: Array = row_dots(A, B) / (np.sqrt(row_dots(A, A)) * np.sqrt(row_dots(B, B)))
+    return cosines
 
 
 def _over_links(function: Callable[[Any, Any], Array], links: Any, X: Any, X_train: Any) -> Array:

@@ -19,7 +19,7 @@ from ..core.types import Array
 _FAST = {"reassoc", "contract"}
 
 
-@njit(cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@njit(cache=True, fastmath=_FAST)
 def _update_row(row: Array, pull: Array, B: Array, weight: float, D: Array) -> float:
     """One pass over the entries of a row; returns the decrease. `pull` is what attracts it from outside."""
     k = row.shape[0]
@@ -42,10 +42,8 @@ def _update_row(row: Array, pull: Array, B: Array, weight: float, D: Array) -> f
     return decrease
 
 
-@njit(cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
-def descend_rows(
-    F: Array, A: Array, B: Array, weight: Array, D: Array, max_passes: int, tolerance: float
-) -> None:
+@njit(cache=True, fastmath=_FAST)
+def descend_rows(F: Array, A: Array, B: Array, weight: Array, D: Array, max_passes: int, tolerance: float) -> None:
     """Rows that do not see each other: several passes on each, until a pass gains little against the first."""
     for i in range(F.shape[0]):
         w = weight[i] if len(weight) > 1 else weight[0]
@@ -56,7 +54,7 @@ def descend_rows(
                 break
 
 
-@njit(cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@njit(cache=True, fastmath=_FAST)
 def descend_linked(
     F: Array,
     A: Array,

@@ -8,7 +8,7 @@ from numba import njit
 from ..core.types import Array
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def edge_energy(indptr: Array, indices: Array, data: Array, F: Array) -> Array:
     """Σ_{i<t} −s_it (f_ij − f_tj)² for every column j, in float64, for a symmetric matrix in CSR form."""
     k = F.shape[1]
@@ -25,7 +25,7 @@ def edge_energy(indptr: Array, indices: Array, data: Array, F: Array) -> Array:
     return energy
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def products_at(indptr: Array, indices: Array, W: Array, Ht: Array) -> Array:
     """(W H)_ij at the stored entries of a CSR pattern, in its order."""
     out = np.empty(len(indices), W.dtype)

@@ -119,9 +119,7 @@ def _component_bands(row: PartsRow, columns: int) -> Iterator[_Band]:
     for start in range(0, shown, columns):
         line = chosen[start : start + columns]
         images = row.components[line]
-        band = _Band(
-            images, images.max(axis=1), captions=[row.captions[j] for j in line] if row.captions else ()
-        )
+        band = _Band(images, images.max(axis=1), captions=[row.captions[j] for j in line] if row.captions else ())
         yield replace(band, name=row.name, detail=detail, weight="bold") if start == 0 else band
 
 
@@ -133,9 +131,7 @@ def _sample_bands(rows: Sequence[PartsRow], samples: Array, heading: str) -> Ite
             yield _Band(row.rebuilt[: len(samples)], full, row.name)
 
 
-def _compose(
-    bands: Sequence[_Band], image_shape: tuple[int, int], columns: int, title: str, subtitle: str
-) -> Figure:
+def _compose(bands: Sequence[_Band], image_shape: tuple[int, int], columns: int, title: str, subtitle: str) -> Figure:
     """Place the bands below each other, all pixels of all images equally large."""
     height, width = image_shape
     pixel = max(1, round(TILE / max(height, width)))
@@ -161,7 +157,5 @@ def _compose(
         images = np.asarray(band.images, np.float64).reshape(-1, height, width)
         canvas.image(left, top, mosaic(images, band.full, gap), pixel)
         for j, caption in enumerate(band.captions):
-            canvas.write(
-                left + j * step + width * pixel / 2, top + tall + 9, caption, 6.5, MUTED, ha="center"
-            )
+            canvas.write(left + j * step + width * pixel / 2, top + tall + 9, caption, 6.5, MUTED, ha="center")
     return canvas.figure

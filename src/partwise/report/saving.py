@@ -25,9 +25,7 @@ def picture_format(path: Path) -> str:
     """
     ending = path.suffix.lower().removeprefix(".")
     if ending not in FORMATS:
-        raise ValueError(
-            f"{path} does not end in {', '.join('.' + known for known in FORMATS[:-1])} or .{FORMATS[-1]}"
-        )
+        raise ValueError(f"{path} does not end in {', '.join('.' + known for known in FORMATS[:-1])} or .{FORMATS[-1]}")
     return ending
 
 

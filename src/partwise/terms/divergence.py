@@ -205,9 +205,7 @@ class BoundDivergence(BoundTerm):
         else:
             if state.X.missing == "nan":
                 x = np.where(np.isnan(x), x.dtype.type(0), x)
-            value = (
-                float(np.sum(self._divergence(x, y) * weight, dtype=np.float64)) if with_value else 0.0
-            )
+            value = float(np.sum(self._divergence(x, y) * weight, dtype=np.float64)) if with_value else 0.0
             down = weight * x * self._power(y, self.beta - 2)
         up = None if self._implicit_ones(state) else weight * self._power(y, self.beta - 1)
         return Block(rows, down, up, value)

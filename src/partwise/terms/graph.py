@@ -85,9 +85,7 @@ class BoundNeighborGraph(BoundSmoothness):
         Edge weights, without those of the cliques.
     """
 
-    def __init__(
-        self, matrices: list[RowMatrix], edges: Any, strength: float, X: Operand, linking: tuple[Any, ...]
-    ):
+    def __init__(self, matrices: list[RowMatrix], edges: Any, strength: float, X: Operand, linking: tuple[Any, ...]):
         super().__init__("graph", matrices)
         self.edges = edges
         self._strength = strength
