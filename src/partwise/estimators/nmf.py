@@ -44,7 +44,7 @@ class NMF(BaseFactorization):
         Entries of X that are unknown and do not count: none, those that are NaN, or those a sparse X does not store.
     scale : {"auto", "components", None}, default="auto"
         Who carries the scale. "auto": penalties on the codes alone are measured where components have unit norm (and
-        the other way round), so that no rescaling can cheat them; without penalties components get unit norm at the end;
+        the other way round), so that no rescaling can cheat them; without penalties components get unit norm in the end;
         with penalties on both factors these settle it. None: whatever the sweeps give.
     solver : {"auto", "coordinate", "multiplicative"}, default="auto"
         "auto" takes coordinate descent for the Frobenius loss on complete data, multiplicative rules otherwise.

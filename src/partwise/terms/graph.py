@@ -8,7 +8,7 @@ from typing import Any
 from ..core.operand import Operand
 from ..core.rows import Cliques, Links, RowMatrix
 from ..core.term import BoundTerm, Term
-from ..core.types import Array
+from ..core.types import Array, IntArray
 from ..graphs import (
     check_graph,
     edit_by_labels,
@@ -53,12 +53,13 @@ class NeighborGraph(Term):
         strength = check_strength("The strength of NeighborGraph", self.strength)
         edges, bandwidth = self._edges(X)
         matrices: list[RowMatrix] = []
+        groups = None
         if self.use_labels and y is not None and (y >= 0).any():
             edges, groups = edit_by_labels(edges, y)
             matrices.append(Cliques(groups, strength, X.dtype))
         matrices.append(Links.laplacian(edges, strength, X.dtype))
         linking = (self.n_neighbors, self.metric, self.edge_weights, bandwidth)
-        return BoundNeighborGraph(matrices, edges, strength, X, linking)
+        return BoundNeighborGraph(matrices, edges, groups, strength, X, linking)
 
     def _edges(self, X: Operand) -> tuple[Any, float | None]:
         """Edge weights, and the bandwidth that new samples will need."""
@@ -85,17 +86,25 @@ class BoundNeighborGraph(BoundSmoothness):
         Edge weights, without those of the cliques.
     """
 
-    def __init__(self, matrices: list[RowMatrix], edges: Any, strength: float, X: Operand, linking: tuple[Any, ...]):
+    def __init__(
+        self,
+        matrices: list[RowMatrix],
+        edges: Any,
+        groups: IntArray | None,
+        strength: float,
+        X: Operand,
+        linking: tuple[Any, ...],
+    ):
         super().__init__("graph", matrices)
         self.edges = edges
+        self._groups = groups
         self._strength = strength
         self._X = X
         self._linking = linking
 
     def consider(self, n_components: int) -> None:
         """Warn if the graph falls into more pieces than there are components."""
-        if len(self.matrices) == 1:
-            warn_if_scattered(self.edges, n_components)
+        warn_if_scattered(self.edges, n_components, groups=self._groups)
 
     def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
         """New samples are drawn to the codes of their nearest training samples."""
