@@ -5,12 +5,20 @@ from pathlib import Path
 
 import pytest
 from sklearn.preprocessing import normalize
+from threadpoolctl import threadpool_limits
 
 from partwise.callbacks import Callback
 from partwise.cli.comparison import default_methods, draw_labels, run_method
 from partwise.datasets import load
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """As the command does: small data gains nothing from more, and loses much on a busy machine."""
+    with threadpool_limits(1):
+        yield
 
 
 def blocks(name):

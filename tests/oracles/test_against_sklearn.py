@@ -23,7 +23,7 @@ def data(name):
     """Data and a number of components."""
     rng = np.random.RandomState(0)
     if name == "digits":
-        return load_digits().data[:300], 10
+        return load_digits().data[:400], 10
     if name == "counts":
         topics, mixture = rng.dirichlet(np.full(250, 0.1), size=8), rng.dirichlet(np.full(8, 0.3), size=150)
         counts = rng.poisson(80 * mixture @ topics)
