@@ -4,8 +4,25 @@ Every estimator factors non-negative data X ≈ W H (samples × features ≈ cod
 transformer and clusterer. Objectives are sums of small terms (`partwise.terms`), minimised by shared solvers.
 """
 
-from .estimators import NMF, ConstrainedNMF, Factorization, GraphNMF
+from .estimators import (
+    NMF,
+    ConstrainedNMF,
+    Factorization,
+    GraphNMF,
+    LocalCoordinateNMF,
+    LocalLearningClustering,
+    LocalLearningNMF,
+)
 
 __version__ = "0.1.0"
 
-__all__ = ["NMF", "ConstrainedNMF", "Factorization", "GraphNMF", "__version__"]
+__all__ = [
+    "NMF",
+    "ConstrainedNMF",
+    "Factorization",
+    "GraphNMF",
+    "LocalCoordinateNMF",
+    "LocalLearningClustering",
+    "LocalLearningNMF",
+    "__version__",
+]

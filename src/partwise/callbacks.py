@@ -7,7 +7,7 @@ A callback is any function of a :class:`Progress` that returns True to stop the 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,7 +114,7 @@ def as_callbacks(callbacks: Any, verbose: int) -> list[Callback]:
     elif isinstance(callbacks, Callback) or callable(callbacks):
         given = [callbacks]
     else:
-        given = list(callbacks)
+        given = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
     for callback in given:
         if not (isinstance(callback, Callback) or callable(callback)):
             raise TypeError(

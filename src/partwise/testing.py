@@ -57,8 +57,8 @@ def check_term(
     """
     rng = np.random.RandomState(random_state)
     data = rng.uniform(0.1, 1.0, size=(12, 7)) if X is None else X
-    operand = as_operand(data, missing)
-    weight = None if sample_weight is None else np.asarray(sample_weight, operand.dtype)
+    weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    operand = as_operand(data, missing, weight)
     bound = term.bind(operand, None if y is None else np.asarray(y), rng, weight)
     W, Ht = (rng.uniform(0.2, 1.0, size=(rows, n_components)).astype(np.float64) for rows in operand.shape)
     state = State(operand, W, Ht)
@@ -134,25 +134,27 @@ def _check_quadratic(
     quadratic = bound.quadratic(state, factor)
     assert quadratic is not None, f"{name}: split() speaks of the {factor}, but quadratic() is None for them."
     F = state[factor]
-    N, P = quadratic.split(F).halves()
+    N, P = quadratic.split(F, lambda: state.product(factor)).halves()
     gradient = np.broadcast_to(np.asarray(P) - np.asarray(N), F.shape)
     _check_slope(name, f"the quadratic of the {factor}", gradient, slope)
     for size in (0.1, 0.5):
         other = F * rng.uniform(1 - size, 1 + size, size=F.shape)
         change = bound.value(state.replace(factor, other)) - bound.value(state)
-        bound_on_change = _quadratic_value(quadratic, other) - _quadratic_value(quadratic, F)
+        values = [_quadratic_value(quadratic, at, state, factor) for at in (other, F)]
+        bound_on_change = values[0] - values[1]
         slack = 1e-9 * (abs(bound.value(state)) + abs(bound_on_change))
         assert change <= bound_on_change + slack, (
             f"{name}: the quadratic of the {factor} lies below the term by {change - bound_on_change:.3g}."
         )
 
 
-def _quadratic_value(quadratic: Quadratic, F: Array) -> float:
+def _quadratic_value(quadratic: Quadratic, F: Array, state: State, factor: Factor) -> float:
+    attract, repel = quadratic.linear(lambda: state.product(factor))
     value = 0.0
-    if quadratic.attract is not None:
-        value -= 2 * float((quadratic.attract * F).sum())
-    if quadratic.repel is not None:
-        value += 2 * float((quadratic.repel * F).sum())
+    if attract is not None:
+        value -= 2 * float((attract * F).sum())
+    if repel is not None:
+        value += 2 * float((repel * F).sum())
     for coupling in quadratic.couplings:
         up, down = coupling.halves(F)
         value += float((F * (up if down is None else up - down)).sum())

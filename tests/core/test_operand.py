@@ -36,7 +36,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_products_and_norms(form, dtype, monkeypatch):
-    monkeypatch.setattr(operands, "BLOCK_BYTES", 256)
+    monkeypatch.setattr(operands, "ENTRIES_BYTES", 256)
     data = X.astype(dtype)
     operand = as_operand(FORMS[form](data))
     W, Ht = RNG.uniform(size=(30, 3)).astype(dtype), RNG.uniform(size=(17, 3)).astype(dtype)

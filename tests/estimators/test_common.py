@@ -7,9 +7,10 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from partwise import NMF, ConstrainedNMF, Factorization, GraphNMF
+from partwise import NMF, ConstrainedNMF, Factorization, GraphNMF, LocalCoordinateNMF, LocalLearningNMF
 
-ESTIMATORS = [NMF(), GraphNMF(), ConstrainedNMF(), Factorization()]
+ESTIMATORS = [NMF(), GraphNMF(), ConstrainedNMF(), Factorization(), LocalLearningNMF(), LocalCoordinateNMF()]
+WEIGHTED = [NMF(), ConstrainedNMF(), Factorization(), LocalCoordinateNMF()]
 
 CLUSTERING = "feeds negative data whatever the tags say; see test_clusters_shifted_blobs"
 WEIGHTS = "compares fits from different random starts at 1e-7; see test_weights_are_repetitions"
@@ -39,7 +40,7 @@ def test_clusters_shifted_blobs(estimator):
     assert np.array_equal(clone(model).fit_predict(np.abs(X)), model.labels_)
 
 
-@pytest.mark.parametrize("estimator", [NMF(), ConstrainedNMF(), Factorization()], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", WEIGHTED, ids=lambda estimator: type(estimator).__name__)
 @pytest.mark.parametrize("solver", ["coordinate", "multiplicative"])
 def test_weights_are_repetitions(estimator, solver):
     """What the weight-equivalence checks ask, from one start."""
@@ -61,8 +62,11 @@ def test_zero_weight_is_absence(estimator):
     weight = np.where(np.arange(20) % 4 == 0, 0.0, 1.0)
     seen = weight > 0
     common = {"n_components": 3, "tol": 0, "max_iter": 30}
+    # The neighbourhoods themselves do not know of weights.
     if isinstance(estimator, GraphNMF):
-        common["graph_strength"] = 0  # the graph itself does not know of weights
+        common["graph_strength"] = 0
+    if isinstance(estimator, LocalLearningNMF):
+        common["local_strength"] = 0
     weighted = clone(estimator).set_params(init=(W, H), **common).fit(X, sample_weight=weight)
     fewer = clone(estimator).set_params(init=(W[seen], H), **common).fit(X[seen])
     np.testing.assert_allclose(weighted.components_, fewer.components_, rtol=1e-8, atol=1e-10)

@@ -114,7 +114,7 @@ def step_gnmf_kl(X, U, V, W, lam):
 
 
 def step_gnmf_kl_gauged(X, U, V, W, lam):
-    """With λ_j = λ‖u_j‖² for the encodings; 2λ q_j u² + s_j u − ũ N = 0, q_j = v_jᵀ L v_j, s_j = 1ᵀv_j for the basis."""
+    """Encodings as above with λ_j = λ‖u_j‖²; basis 2λ q_j u² + s_j u − ũ N = 0, q_j = v_jᵀ L v_j, s_j = 1ᵀ v_j."""
     V = _roots_of_encodings(X, U, V, W, lam * (U**2).sum(axis=0))
     q = np.diag(V.T @ (degrees(W) - W) @ V)
     s = V.sum(axis=0)

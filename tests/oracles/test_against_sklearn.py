@@ -25,9 +25,9 @@ def data(name):
     if name == "digits":
         return load_digits().data[:400], 10
     if name == "counts":
-        topics, mixture = rng.dirichlet(np.full(250, 0.1), size=8), rng.dirichlet(np.full(8, 0.3), size=150)
+        topics, mixture = rng.dirichlet(np.full(200, 0.1), size=6), rng.dirichlet(np.full(6, 0.3), size=120)
         counts = rng.poisson(80 * mixture @ topics)
-        return sp.csr_array(counts[:, counts.any(axis=0)], dtype=float), 8
+        return sp.csr_array(counts[:, counts.any(axis=0)], dtype=float), 6
     exact = rng.gamma(0.5, size=(80, 5)) @ rng.gamma(0.5, size=(5, 50))
     return exact + 0.1 * exact.mean() * rng.uniform(size=exact.shape), 5
 
@@ -54,7 +54,9 @@ def by_partwise(X, k, loss, W, H, **params):
 
 
 def by_sklearn(X, k, loss, W, H):
-    params = {"max_iter": KL_SWEEPS, "tol": 0, "solver": "mu"} if loss != "frobenius" else {"max_iter": 3000, "tol": 1e-7}
+    params = (
+        {"max_iter": KL_SWEEPS, "tol": 0, "solver": "mu"} if loss != "frobenius" else {"max_iter": 3000, "tol": 1e-7}
+    )
     model = SklearnNMF(k, beta_loss=loss, init="custom", **params)
     codes = model.fit_transform(X, W=W.copy(), H=H.copy())
     return objective(X, codes, model.components_, loss)
@@ -79,7 +81,7 @@ def test_against_sklearn(name, loss):
     assert_as_good(ours(name, loss), np.array([by_sklearn(X, k, loss, *start) for start in starts(X, k)]))
 
 
-@pytest.mark.parametrize("name", ["digits", "counts", "low rank"])
+@pytest.mark.parametrize("name", ["digits", "counts"])
 def test_against_two_thousand_multiplicative_sweeps(name):
     X, k = data(name)
     params = {"solver": "multiplicative", "max_iter": 2000, "tol": 0}

@@ -10,7 +10,7 @@ up, the multiplicative one needs the non-negative halves of the gradient.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -54,20 +54,33 @@ class Quadratic:
 
     Attributes
     ----------
+    data : float or ndarray of shape (rows,), optional
+        How often the data's own pull, `State.product`, is part of A⁺. It is left out of `attract` because a solver may
+        want to compute it block by block.
     attract, repel : ndarray of shape (rows, k) or broadcastable to it, optional
-        A⁺ and A⁻, both non-negative.
+        The rest of A⁺, and A⁻; both non-negative.
     couplings : tuple of Coupling
     """
 
+    data: float | Array | None = None
     attract: Array | None = None
     repel: Array | None = None
     couplings: tuple[Coupling, ...] = ()
 
-    def split(self, F: Array) -> Split:
+    def linear(self, product: Callable[[], Array]) -> tuple[Array | None, Array | None]:
+        """A⁺ and A⁻ in full."""
+        attract = self.attract
+        if self.data is not None:
+            pull = (self.data[:, None] if isinstance(self.data, np.ndarray) else self.data) * product()
+            attract = pull if attract is None else attract + pull
+        return attract, self.repel
+
+    def split(self, F: Array, product: Callable[[], Array]) -> Split:
         """Its gradient in halves."""
         split = Split(quadratic=True)
-        if self.attract is not None:
-            split.add("down", 0, 2 * self.attract)
+        attract, _ = self.linear(product)
+        if attract is not None:
+            split.add("down", 0, 2 * attract)
         if self.repel is not None:
             split.add("up", 0, 2 * self.repel)
         for coupling in self.couplings:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .forms import Quadratic, Split, merge
 from .state import State
-from .types import FACTORS, Array, Factor
+from .types import CODES, FACTORS, Array, Factor
 
 if TYPE_CHECKING:
     from .term import BoundTerm
@@ -21,10 +21,13 @@ class Objective:
     Parameters
     ----------
     terms : sequence of BoundTerm
+    unit_codes : bool, default=False
+        Minimise only over codes whose columns have unit norm.
     """
 
-    def __init__(self, terms: Sequence[BoundTerm]):
+    def __init__(self, terms: Sequence[BoundTerm], unit_codes: bool = False):
         self.terms = tuple(terms)
+        self.unit_codes = unit_codes
         self.names = _distinct([term.name for term in self.terms])
 
     def values(self, state: State) -> dict[str, float]:
@@ -43,6 +46,10 @@ class Objective:
         """Names of the terms that are not quadratic in each factor."""
         return [name for name, term in zip(self.names, self.terms, strict=True) if not term.offers_quadratic]
 
+    def without_entries(self) -> list[str]:
+        """Names of the terms whose quadratic holds a product that cannot be swept entry by entry."""
+        return [name for name, term in zip(self.names, self.terms, strict=True) if not term.offers_entries]
+
     def optimality(self, state: State) -> float:
         """How much one more step could still gain, to first order, relative to the size of the problem.
 
@@ -50,7 +57,15 @@ class Objective:
         Σ factor × P. It is zero exactly at stationary points (KKT), and does not change when X is scaled or when scale
         moves between the columns of W and the rows of H. It has the unit of a relative decrease.
         """
-        return max(_gain(state[factor], *self.split(state, factor).halves()) for factor in FACTORS)
+        gains = []
+        for factor in FACTORS:
+            F, (N, P) = state[factor], self.split(state, factor).halves()
+            if self.unit_codes and factor == CODES:
+                # Only what lies along the sphere counts: take out of each column the part along the column itself.
+                radial = np.einsum("ij,ij->j", F, np.asarray(P) - np.asarray(N), dtype=np.float64)
+                N, P = N + F * np.maximum(radial, 0), P + F * np.maximum(-radial, 0)
+            gains.append(_gain(F, N, P))
+        return max(gains)
 
 
 def _gain(F: Array, N: Array | float, P: Array | float) -> float:

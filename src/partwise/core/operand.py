@@ -7,19 +7,29 @@ new subclass; terms and solvers do not change.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
+from .threads import Workers
 from .types import Array, IntArray
 
 Missing = Literal["nan", "unstored"] | None
 
-# Big enough for efficient products, small enough that temporaries of a block's size never matter.
-BLOCK_BYTES = 8 * 2**20
+# A block of rows fits into the cache together with what is computed from it.
+BLOCK_BYTES = 2**20
+# Temporaries of whole passes that look at every entry may be larger.
+ENTRIES_BYTES = 8 * 2**20
+# Sums over the rows are made in parts and added in a fixed order, so that they do not depend on the number of threads.
+MOST_PARTS, PARTS_BYTES = 16, 64 * 2**20
+# Rows in blocks come in multiples of this, the width of the compiled kernels.
+ROW_MULTIPLE = 64
+
+CodeRows = Callable[[slice, Array], Array]
 
 
 class Operand(ABC):
@@ -32,19 +42,24 @@ class Operand(ABC):
         float32 or float64; factors are kept in the same.
     missing : {None, "nan", "unstored"}
         Which entries are unknown: none, those stored as NaN, or those not stored at all.
+    sample_weight : ndarray of shape (n,), optional
+        How often each sample counts.
     """
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
-    missing: Missing = None
 
-    @abstractmethod
-    def dot(self, Ht: Array) -> Array:
-        """X Hᵀ, given Hᵀ (m × k)."""
+    def __init__(self, X: Any, missing: Missing = None, sample_weight: Array | None = None):
+        self._X = X
+        self.shape = X.shape
+        self.dtype = X.dtype
+        self.missing: Missing = missing
+        self.sample_weight = sample_weight
+        self._workers = Workers()
 
-    @abstractmethod
-    def t_dot(self, W: Array) -> Array:
-        """Xᵀ W, given W (n × k)."""
+    def at_work(self) -> AbstractContextManager[None]:
+        """Use threads of our own for products while the context lasts, and one thread for BLAS."""
+        return self._workers.open()
 
     @abstractmethod
     def row_squared_norms(self) -> Array:
@@ -72,19 +87,112 @@ class Operand(ABC):
     def take(self, rows: Array) -> Operand:
         """The chosen rows, as an operand of their own."""
 
+    @abstractmethod
+    def _bytes_per_row(self) -> int:
+        """Size of a row as it is stored."""
+
+    @abstractmethod
+    def _dot_rows(self, rows: slice, Ht: Array) -> Array:
+        """X[rows] Hᵀ."""
+
+    @abstractmethod
+    def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
+        """out += X[rows]ᵀ W, W having one row per row of the slice."""
+
+    def dot(self, Ht: Array) -> Array:
+        """X Hᵀ, given Hᵀ (m × k)."""
+        out = np.empty((self.shape[0], Ht.shape[1]), Ht.dtype)
+
+        def fill(rows: slice) -> None:
+            out[rows] = self._dot_rows(rows, Ht)
+
+        self._workers.map(fill, self._blocks(slice(0, self.shape[0])))
+        return out
+
+    def t_dot(self, W: Array) -> Array:
+        """Xᵀ W, given W (n × k)."""
+
+        def part(rows: slice) -> Array:
+            total = np.zeros((self.shape[1], W.shape[1]), W.dtype)
+            for block in self._blocks(rows):
+                self._add_t_dot_rows(block, W[block], total)
+            return total
+
+        return _sum_in_order(self._workers.map(part, self._parts(W.shape[1])))
+
+    def code(self, Ht: Array, code_rows: CodeRows) -> tuple[Array, Array]:
+        """One pass over the rows: code every block while it is in the cache, and collect what the components need.
+
+        Parameters
+        ----------
+        Ht : ndarray of shape (m, k)
+        code_rows : callable
+            Given a slice of rows and X[rows] Hᵀ, returns the codes of these rows. Called from several threads.
+
+        Returns
+        -------
+        XtW : ndarray of shape (m, k)
+            Xᵀ W, with the sample weights.
+        WtW : ndarray of shape (k, k)
+            WᵀW, with the sample weights.
+        """
+        k = Ht.shape[1]
+
+        def part(rows: slice) -> tuple[Array, Array]:
+            product, gram = np.zeros((self.shape[1], k), Ht.dtype), np.zeros((k, k), Ht.dtype)
+            for block in self._blocks(rows):
+                W = code_rows(block, self._dot_rows(block, Ht))
+                weighted = W if self.sample_weight is None else self.sample_weight[block, None] * W
+                self._add_t_dot_rows(block, weighted, product)
+                gram += W.T @ weighted
+            return product, gram
+
+        parts = self._workers.map(part, self._parts(k))
+        return _sum_in_order([product for product, _ in parts]), _sum_in_order([gram for _, gram in parts])
+
+    def map_rows(self, function: Callable[[slice], None], n_rows: int) -> None:
+        """Call a function on slices that cover `n_rows` rows of something, in threads."""
+        step = _round_up(-(-n_rows // MOST_PARTS))
+        self._workers.map(function, (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)))
+
+    def _parts(self, k: int) -> list[slice]:
+        """The rows in a few long slices, one partial sum each; they depend on the shapes alone."""
+        n, m = self.shape
+        count = int(np.clip(PARTS_BYTES // (m * k * self.dtype.itemsize), 2, MOST_PARTS))
+        step = _round_up(-(-n // count))
+        return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+    def _blocks(self, rows: slice) -> Iterator[slice]:
+        """A slice of rows in pieces that fit into the cache."""
+        step = _round_up(BLOCK_BYTES // max(1, self._bytes_per_row()))
+        for start in range(rows.start, rows.stop, step):
+            yield slice(start, min(start + step, rows.stop))
+
     @cached_property
     def squared_norm(self) -> float:
-        """‖X‖²."""
-        return float(self.row_squared_norms().sum())
+        """Σ_i s_i ‖x_i‖²."""
+        norms = self.row_squared_norms()
+        return float(norms.sum() if self.sample_weight is None else norms @ self.sample_weight)
 
     @property
     def array(self) -> Any:
         """The data as one in-memory array, for routines that need it whole."""
-        raise TypeError(f"{type(self).__name__} holds no in-memory array; choose init='random' or 'nndsvda'.")
+        return self._X
 
 
-def _slices(n: int, bytes_per_row: int) -> Iterator[slice]:
-    step = max(1, BLOCK_BYTES // max(1, bytes_per_row))
+def _round_up(n: int) -> int:
+    return max(1, -(-n // ROW_MULTIPLE)) * ROW_MULTIPLE
+
+
+def _sum_in_order(parts: list[Array]) -> Array:
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+def _entry_blocks(n: int, bytes_per_row: int) -> Iterator[slice]:
+    step = max(1, ENTRIES_BYTES // max(1, bytes_per_row))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
 
@@ -92,24 +200,14 @@ def _slices(n: int, bytes_per_row: int) -> Iterator[slice]:
 class DenseOperand(Operand):
     """A two-dimensional array in any memory order, possibly a read-only memory map. Never copied."""
 
-    def __init__(self, X: Array, missing: Missing = None):
-        self._X = X
-        self.shape = X.shape
-        self.dtype = X.dtype
-        self.missing = missing
+    def _bytes_per_row(self) -> int:
+        return self.shape[1] * self.dtype.itemsize
 
-    @property
-    def array(self) -> Array:
-        """The array itself."""
-        return self._X
+    def _dot_rows(self, rows: slice, Ht: Array) -> Array:
+        return np.asarray(self._X[rows] @ Ht)
 
-    def dot(self, Ht: Array) -> Array:
-        """X Hᵀ."""
-        return np.asarray(self._X @ Ht)
-
-    def t_dot(self, W: Array) -> Array:
-        """Xᵀ W."""
-        return np.asarray(self._X.T @ W)
+    def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
+        out += self._X[rows].T @ W
 
     def row_squared_norms(self) -> Array:
         """‖x_i‖²."""
@@ -131,8 +229,7 @@ class DenseOperand(Operand):
 
     def row_blocks(self, bytes_per_row: int | None = None) -> Iterator[tuple[slice, Array]]:
         """Views of consecutive rows."""
-        per_row = max(bytes_per_row or 0, self.shape[1] * self.dtype.itemsize)
-        for rows in _slices(self.shape[0], per_row):
+        for rows in _entry_blocks(self.shape[0], max(bytes_per_row or 0, self._bytes_per_row())):
             yield rows, self._X[rows]
 
     def take(self, rows: Array) -> DenseOperand:
@@ -143,29 +240,27 @@ class DenseOperand(Operand):
 class SparseOperand(Operand):
     """A CSR or CSC matrix or array, with 32- or 64-bit indices. Never made dense."""
 
-    def __init__(self, X: Any, missing: Missing = None):
-        self._X = X
-        self.shape = X.shape
-        self.dtype = X.dtype
-        self.missing = missing
-
     @cached_property
     def csr(self) -> Any:
         """The data by rows; a copy only if it came by columns."""
         return self._X if self._X.format == "csr" else self._X.tocsr()
 
-    @property
-    def array(self) -> Any:
-        """The sparse matrix itself."""
-        return self._X
+    def _bytes_per_row(self) -> int:
+        return (self.dtype.itemsize + self.csr.indices.itemsize) * self.csr.nnz // max(1, self.shape[0])
 
-    def dot(self, Ht: Array) -> Array:
-        """X Hᵀ."""
-        return np.asarray(self._X @ Ht)
+    def _dot_rows(self, rows: slice, Ht: Array) -> Array:
+        from ..kernels.sparse import dot_rows
 
-    def t_dot(self, W: Array) -> Array:
-        """Xᵀ W."""
-        return np.asarray(self._X.T @ W)
+        X = self.csr
+        out = np.empty((rows.stop - rows.start, Ht.shape[1]), Ht.dtype)
+        dot_rows(X.indptr, X.indices, X.data, Ht, rows.start, rows.stop, out)
+        return out
+
+    def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
+        from ..kernels.sparse import add_t_dot_rows
+
+        X = self.csr
+        add_t_dot_rows(X.indptr, X.indices, X.data, W, rows.start, rows.stop, out)
 
     def _squared_sums(self, axis: int) -> Array:
         squares = type(self._X)(
@@ -184,12 +279,12 @@ class SparseOperand(Operand):
     def mean(self) -> float:
         """Mean of the known entries: all, or those stored."""
         count = self._X.nnz if self.missing == "unstored" else self.shape[0] * self.shape[1]
-        return float(self._X.data.sum(dtype=np.float64)) / max(count, 1)
+        unknown = int(np.isnan(self._X.data).sum()) if self.missing == "nan" else 0
+        return float(np.nansum(self._X.data, dtype=np.float64)) / max(count - unknown, 1)
 
     def row_blocks(self, bytes_per_row: int | None = None) -> Iterator[tuple[slice, Any]]:
         """Consecutive rows as CSR."""
-        per_row = max(bytes_per_row or 0, 16 * self.csr.nnz // max(1, self.shape[0]))
-        for rows in _slices(self.shape[0], per_row):
+        for rows in _entry_blocks(self.shape[0], max(bytes_per_row or 0, self._bytes_per_row())):
             yield rows, self.csr[rows]
 
     def take(self, rows: Array) -> SparseOperand:
@@ -197,15 +292,14 @@ class SparseOperand(Operand):
         return SparseOperand(self.csr[rows], self.missing)
 
 
-def as_operand(X: Any, missing: Missing = None) -> Operand:
+def as_operand(X: Any, missing: Missing = None, sample_weight: Array | None = None) -> Operand:
     """Wrap validated data: a float array, or a CSR/CSC matrix, without copying it."""
-    if sp.issparse(X):
-        return SparseOperand(X, missing)
-    return DenseOperand(X, missing)
+    kind = SparseOperand if sp.issparse(X) else DenseOperand
+    return kind(X, missing, sample_weight)
 
 
 def group_means(X: Operand, groups: IntArray, n_groups: int, weight: Array) -> Operand:
-    """One row per group: the weighted mean of its samples.
+    """One row per group: the weighted mean of its samples, with their weight.
 
     Parameters
     ----------
@@ -222,4 +316,4 @@ def group_means(X: Operand, groups: IntArray, n_groups: int, weight: Array) -> O
     n = X.shape[0]
     averaging = sp.csr_array((share.astype(X.dtype), (groups, np.arange(n))), shape=(n_groups, n))
     means = averaging @ X.array
-    return as_operand(means if sp.issparse(means) else np.asarray(means), X.missing)
+    return as_operand(means if sp.issparse(means) else np.asarray(means), X.missing, totals.astype(X.dtype))

@@ -74,7 +74,9 @@ class Links(RowMatrix):
     def __init__(self, diagonal: Array, off: Any, row_sums: Array | None = None):
         self._diagonal = diagonal
         self.off = off
-        self._row_sums = diagonal + np.asarray(off.sum(axis=1)).ravel() if row_sums is None else row_sums
+        if row_sums is None:
+            row_sums = diagonal + np.asarray(off.sum(axis=1, dtype=np.float64)).ravel()
+        self._row_sums = row_sums
 
     @classmethod
     def laplacian(cls, edges: Any, strength: float, dtype: Any) -> Links:
@@ -144,7 +146,8 @@ class Cliques(RowMatrix):
         ones = np.ones(len(members), dtype)
         self._sums = sp.csr_array((ones, (groups[members], members)), shape=(self.n_groups, len(groups)))
         sizes = np.bincount(groups[members], minlength=self.n_groups)
-        self._diagonal = np.where(groups >= 0, strength * (sizes[groups] - 1.0), 0.0).astype(dtype)
+        self._diagonal = np.zeros(len(groups), dtype)
+        self._diagonal[members] = strength * (sizes[groups[members]] - 1.0)
         self._sizes = sizes
 
     def group_sums(self, F: Array) -> Array:
@@ -157,8 +160,10 @@ class Cliques(RowMatrix):
 
     def negative(self, F: Array) -> Array:
         """Every row gets the sum of its group's other rows."""
-        out = np.where((self.groups >= 0)[:, None], self.group_sums(F)[self.groups] - F, 0)
-        return (self.strength * np.maximum(out, 0)).astype(F.dtype)
+        members = self.groups >= 0
+        out = np.zeros_like(F)
+        out[members] = self.strength * np.maximum(self.group_sums(F)[self.groups[members]] - F[members], 0)
+        return out
 
     def diagonal(self) -> Array:
         """The degrees n_c − 1."""
@@ -170,3 +175,59 @@ class Cliques(RowMatrix):
         own = self.groups[members]
         centred = F[members] - (self.group_sums(F) / self._sizes[:, None])[own]
         return self.strength * np.einsum("i,ij,ij->j", self._sizes[own], centred, centred, dtype=np.float64)
+
+
+class Square(RowMatrix):
+    """S = strength · BᵀB of a sparse B with entries of either sign, applied and never multiplied out.
+
+    Its split is that of B = B⁺ − B⁻: S⁺ = B⁺ᵀB⁺ + B⁻ᵀB⁻ and S⁻ = B⁺ᵀB⁻ + B⁻ᵀB⁺.
+
+    Parameters
+    ----------
+    B : csr_array of shape (any, n)
+    strength : float
+    """
+
+    def __init__(self, B: Any, strength: float, dtype: Any):
+        self._B = sp.csr_array(B, dtype=dtype)
+        self._strength = dtype.type(strength)
+
+    @cached_property
+    def _halves(self) -> tuple[Any, Any]:
+        return self._B.maximum(0), -self._B.minimum(0)
+
+    def positive(self, F: Array) -> Array:
+        """strength · (B⁺ᵀB⁺ + B⁻ᵀB⁻) F."""
+        up, down = self._halves
+        return np.asarray(self._strength * (up.T @ (up @ F) + down.T @ (down @ F)))
+
+    def negative(self, F: Array) -> Array:
+        """strength · (B⁺ᵀB⁻ + B⁻ᵀB⁺) F."""
+        up, down = self._halves
+        return np.asarray(self._strength * (up.T @ (down @ F) + down.T @ (up @ F)))
+
+    def diagonal(self) -> Array:
+        """strength · squared norms of the columns of B."""
+        return np.asarray(self._strength * (self._B * self._B).sum(axis=0)).ravel()
+
+    def energy(self, F: Array) -> Array:
+        """strength · ‖B f_j‖²."""
+        residual = self._B @ F
+        return float(self._strength) * np.einsum("ij,ij->j", residual, residual, dtype=np.float64, casting="safe")
+
+    def formed(self) -> FormedSquare:
+        """The same S with its entries."""
+        links = Links.of_matrix(self._B.T @ self._B, float(self._strength), self._B.dtype)
+        return FormedSquare(links, self)
+
+
+class FormedSquare(Links):
+    """BᵀB multiplied out, so that its entries can be swept. Its energy is that of B: exact where B f vanishes."""
+
+    def __init__(self, links: Links, square: Square):
+        super().__init__(links.diagonal(), links.off, links._row_sums)
+        self._square = square
+
+    def energy(self, F: Array) -> Array:
+        """strength · ‖B f_j‖²."""
+        return self._square.energy(F)

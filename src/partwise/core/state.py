@@ -60,13 +60,20 @@ class State:
         """Whether `recall` would answer without computing."""
         return key in self._memo[depends_on]
 
+    def remember(self, key: Hashable, depends_on: Factor, result: Any) -> None:
+        """Store a result that was computed on the way."""
+        self._memo[depends_on][key] = result
+
     def gram(self, factor: Factor) -> Array:
-        """FᵀF of one factor: WᵀW or H Hᵀ."""
+        """FᵀF of one factor: Wᵀ diag(sample weights) W, or H Hᵀ."""
         F = self[factor]
-        return self.recall("gram", factor, lambda: F.T @ F)
+        weight = self.X.sample_weight if factor == CODES else None
+        return self.recall("gram", factor, lambda: F.T @ (F if weight is None else weight[:, None] * F))
 
     def product(self, factor: Factor) -> Array:
-        """The data's pull on a factor: X Hᵀ for the codes, Xᵀ W for the components."""
+        """The data's pull on a factor: X Hᵀ for the codes, Xᵀ diag(sample weights) W for the components."""
         if factor == CODES:
             return self.recall("product", COMPONENTS, lambda: self.X.dot(self.Ht))
-        return self.recall("product", CODES, lambda: self.X.t_dot(self.W))
+        weight = self.X.sample_weight
+        W = self.W if weight is None else weight[:, None] * self.W
+        return self.recall("product", CODES, lambda: self.X.t_dot(W))

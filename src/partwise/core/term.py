@@ -42,12 +42,21 @@ class BoundTerm(ABC):
     ----------
     name : str
         Its key in `history_`.
+    couples_samples : bool
+        Whether the code of a sample depends on the codes of others.
     offers_quadratic : bool
         Whether :meth:`quadratic` describes the term fully. If False, :meth:`split` must be written.
+    offers_entries : bool
+        Whether every S of the quadratic has entries that can be swept; a product that is never multiplied out has none.
+    anchored : bool
+        The term ties the components to the samples: it settles the scale, and a sample is a place for a component.
     """
 
     name: str
+    couples_samples: ClassVar[bool] = False
     offers_quadratic: ClassVar[bool] = True
+    offers_entries: bool = True
+    anchored: ClassVar[bool] = False
 
     @abstractmethod
     def value(self, state: State) -> float:
@@ -64,7 +73,7 @@ class BoundTerm(ABC):
     def split(self, state: State, factor: Factor) -> Split | None:
         """Its gradient in non-negative halves; None if it does not depend on that factor."""
         quadratic = self.quadratic(state, factor)
-        return None if quadratic is None else quadratic.split(state[factor])
+        return None if quadratic is None else quadratic.split(state[factor], lambda: state.product(factor))
 
     def consider(self, n_components: int) -> None:
         """Warn, before any work, if the term cannot do well with so many components."""

@@ -22,6 +22,8 @@ def dot64(a: Array, b: Array) -> float:
     return float(np.einsum("ij,ij->", a, b, dtype=np.float64, casting="safe"))
 
 
-def column_norms(F: Array) -> Array:
-    """Euclidean norm of every column, accumulated in float64."""
-    return np.sqrt(np.einsum("ij,ij->j", F, F, dtype=np.float64, casting="safe"))
+def column_norms(F: Array, row_weight: Array | None = None) -> Array:
+    """Euclidean norm of every column, accumulated in float64; rows may count more or less than once."""
+    if row_weight is None:
+        return np.sqrt(np.einsum("ij,ij->j", F, F, dtype=np.float64, casting="safe"))
+    return np.sqrt(np.einsum("i,ij,ij->j", row_weight, F, F, dtype=np.float64, casting="safe"))

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..core.threads import one_thread
 from ..core.types import Array, IntArray
 
 Assign = Literal["kmeans", "argmax"]
@@ -36,7 +37,10 @@ class Assignment:
         from sklearn.cluster import KMeans
 
         n_clusters = min(self._codes.shape[1], len(np.unique(self._codes, axis=0)))
-        return KMeans(n_clusters=n_clusters, n_init=KMEANS_STARTS, random_state=self._seed).fit(self._codes)
+        kmeans = KMeans(n_clusters=n_clusters, n_init=KMEANS_STARTS, random_state=self._seed)
+        # Codes are narrow: threads would wait for each other more than work.
+        with one_thread():
+            return kmeans.fit(self._codes)
 
     @cached_property
     def _numbered(self) -> tuple[IntArray, IntArray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -18,14 +18,14 @@ from ..core.objective import Objective
 from ..core.operand import Missing, Operand, as_operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..core.types import Array, IntArray
+from ..core.types import CODES, Array, IntArray
 from ..solvers.choice import choose_solver
 from ..solvers.codes import code_samples
 from ..solvers.loop import Options, minimise
 from ..solvers.starts import start_factors
 from .assignment import Assignment
 from .scale import apply_scale, normalise
-from .validation import FLOATS, check_factors, check_sample_weight, check_size, check_X
+from .validation import FLOATS, check_factors, check_sample_weight, check_size, check_X, what_is_missing
 
 NAMED_STARTS = ("auto", "random", "nndsvd", "nndsvda", "kmeans")
 
@@ -88,7 +88,9 @@ class BaseFactorization(
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
         check_size(X.shape, self.n_components, X.dtype.itemsize)
         rng = check_random_state(self.random_state)
-        self._fit_operand(as_operand(X, self.missing), self._labels(y, X.shape[0]), weight, callbacks, rng)
+        operand = as_operand(X, what_is_missing(X, self.missing), weight)
+        with operand.at_work():
+            self._fit_operand(operand, self._labels(y, X.shape[0]), callbacks, rng)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         self._assignment = Assignment(self.embedding_, self.assign, seed)
         return self
@@ -97,18 +99,17 @@ class BaseFactorization(
         self,
         X: Operand,
         y: IntArray | None,
-        sample_weight: Array | None,
         callbacks: list[Any],
         rng: np.random.RandomState,
     ) -> None:
         """From checked data to fitted attributes."""
-        bound = [term.bind(X, y, rng, sample_weight) for term in self._terms()]
+        bound = [term.bind(X, y, rng, X.sample_weight) for term in self._terms()]
         for term in bound:
             term.consider(self.n_components)
         terms, unit = apply_scale(bound, self.scale)
-        objective = Objective(terms)
+        objective = Objective(terms, unit_codes=self.scale == CODES)
         new_solver = choose_solver(self.solver, objective)
-        starts = self._starts(X, rng)
+        starts = self._starts(X, bound, rng)
         result = minimise(objective, new_solver, starts, Options(self.max_iter, self.tol, tuple(callbacks)))
         W, Ht = normalise(result.W, result.Ht, unit, X)
         self._bound_terms: list[BoundTerm] = terms
@@ -120,13 +121,14 @@ class BaseFactorization(
         self.solver_ = result.solver
         self.stop_reason_ = result.stop_reason
         self.scale_ = unit
-        if sample_weight is not None and (sample_weight == 0).any():
+        coupled = any(term.couples_samples for term in bound)
+        if X.sample_weight is not None and (X.sample_weight == 0).any() and not coupled:
             # A sample that does not count leaves its code open: give it the one it would get as a new sample.
-            unseen = np.flatnonzero(sample_weight == 0)
+            unseen = np.flatnonzero(X.sample_weight == 0)
             self.embedding_[unseen] = self._code(X.take(unseen))
 
-    def _starts(self, X: Operand, rng: np.random.RandomState) -> list[Callable[[], State]]:
-        """Makers of the starts to try."""
+    def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState) -> list[Callable[[], State]]:
+        """Makers of the starts to try; a method may start from what its terms know."""
         given = self._given_start(X.shape, X.dtype)
         if given is not None:
             return [lambda: State(X, *given)]
@@ -157,7 +159,8 @@ class BaseFactorization(
 
     def _code(self, X: Operand) -> Array:
         Ht = np.array(self.components_.T, X.dtype, order="C")
-        return code_samples(self._bound_terms, X, Ht, self.embedding_.astype(X.dtype, copy=False))
+        with X.at_work():
+            return code_samples(self._bound_terms, X, Ht, self.embedding_.astype(X.dtype, copy=False))
 
     def transform(self, X: Any) -> Array:
         """Code new samples with the learned components, under the same terms.
@@ -177,9 +180,9 @@ class BaseFactorization(
 
     def _code_checked(self, X: Any) -> Array:
         """Codes of new samples as a plain array, whatever `set_output` asks of `transform`."""
-        check_is_fitted(self)
+        check_is_fitted(self, "embedding_")
         X = check_X(self, X, self.missing, reset=False)
-        return self._code(as_operand(X, self.missing))
+        return self._code(as_operand(X, what_is_missing(X, self.missing)))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, then code the same samples as if they were new.
@@ -209,7 +212,7 @@ class BaseFactorization(
         -------
         X : ndarray of shape (n_samples, n_features)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "embedding_")
         W = check_array(W, dtype=FLOATS)
         if W.shape[1] != len(self.components_):
             raise ValueError(f"W has {W.shape[1]} columns; the model has {len(self.components_)} components.")
@@ -218,7 +221,7 @@ class BaseFactorization(
     @property
     def labels_(self) -> IntArray:
         """Cluster of every training sample, computed on first access by the rule `assign`."""
-        check_is_fitted(self)
+        check_is_fitted(self, "embedding_")
         return self._assignment.labels
 
     def predict(self, X: Any) -> IntArray:

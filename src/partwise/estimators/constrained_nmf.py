@@ -74,7 +74,7 @@ class ConstrainedNMF(BaseFactorization):
         solver: str = "auto",
         init: Any = "auto",
         max_iter: int = 500,
-        tol: float = 1e-5,
+        tol: float = 1e-6,
         n_init: int = 1,
         warm_start: bool = False,
         assign: str = "kmeans",
@@ -106,7 +106,6 @@ class ConstrainedNMF(BaseFactorization):
         self,
         X: Operand,
         y: IntArray | None,
-        sample_weight: Array | None,
         callbacks: list[Any],
         rng: np.random.RandomState,
     ) -> None:
@@ -115,15 +114,16 @@ class ConstrainedNMF(BaseFactorization):
         self._within = 0.0
         n_groups = int(self._groups.max()) + 1
         if n_groups == len(self._groups):
-            super()._fit_operand(X, None, sample_weight, callbacks, rng)
+            super()._fit_operand(X, None, callbacks, rng)
             return
-        weight = np.ones(X.shape[0], X.dtype) if sample_weight is None else sample_weight
-        group_weight = np.bincount(self._groups, weights=weight, minlength=n_groups)
+        weight = np.ones(X.shape[0], X.dtype) if X.sample_weight is None else X.sample_weight
         means = group_means(X, self._groups, n_groups, weight)
         beta = order(self.loss)
+        group_weight = np.bincount(self._groups, weights=weight, minlength=n_groups)
         potentials = weight.astype(np.float64) @ row_potentials(X, beta)
         self._within = max(float(potentials - group_weight @ row_potentials(means, beta)), 0.0)
-        super()._fit_operand(means, None, group_weight.astype(X.dtype), callbacks, rng)
+        with means.at_work():
+            super()._fit_operand(means, None, callbacks, rng)
         self.embedding_ = self.embedding_[self._groups]
 
     def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, Array] | None:

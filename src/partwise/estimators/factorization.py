@@ -63,7 +63,7 @@ class Factorization(BaseFactorization):
         solver: str = "auto",
         init: Any = "auto",
         max_iter: int = 500,
-        tol: float = 1e-5,
+        tol: float = 1e-6,
         n_init: int = 1,
         warm_start: bool = False,
         assign: str = "kmeans",

@@ -44,15 +44,15 @@ class NMF(BaseFactorization):
         Entries of X that are unknown and do not count: none, those that are NaN, or those a sparse X does not store.
     scale : {"auto", "components", None}, default="auto"
         Who carries the scale. "auto": penalties on the codes alone are measured where components have unit norm (and
-        the other way round), so that no rescaling can cheat them; without penalties components get unit norm in the end;
-        with penalties on both factors these settle it. None: whatever the sweeps give.
+        the other way round), so that no rescaling can cheat them; without penalties components get unit norm in the
+        end; with penalties on both factors these settle it. None: whatever the sweeps give.
     solver : {"auto", "coordinate", "multiplicative"}, default="auto"
         "auto" takes coordinate descent for the Frobenius loss on complete data, multiplicative rules otherwise.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans"} or (W, H), default="auto"
         Start. "auto" is "nndsvda", or "random" with missing entries.
     max_iter : int, default=500
         Most sweeps; a sweep is the codes, then the components.
-    tol : float, default=1e-5
+    tol : float, default=1e-6
         Stop when a sweep lowers the objective by less than this share of it and the optimality measure is below it too.
         0 runs exactly `max_iter` sweeps.
     n_init : int, default=1
@@ -124,7 +124,7 @@ class NMF(BaseFactorization):
         solver: str = "auto",
         init: Any = "auto",
         max_iter: int = 500,
-        tol: float = 1e-5,
+        tol: float = 1e-6,
         n_init: int = 1,
         warm_start: bool = False,
         assign: str = "kmeans",

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.operand import Operand
 from ..core.term import BoundPenalty, BoundTerm
-from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, column_norms
+from ..core.types import CODES, COMPONENTS, FACTORS, OTHER, Array, Factor, column_norms
 from ..terms.gauge import Gauged
 
 
@@ -17,9 +17,17 @@ def apply_scale(terms: Sequence[BoundTerm], scale: str | None) -> tuple[list[Bou
     """The terms under the gauge, and the factor whose columns have unit norm in the end (None: neither).
 
     With scale="auto", a penalty on one factor alone is measured where the other has unit norm; with penalties on both
-    factors these settle the scale themselves; without any, the components are simply given unit norm at the end.
+    factors these settle the scale themselves; without any, the components are simply given unit norm at the end. A term
+    that ties the components to the samples settles the scale alone. With scale="codes" the codes are held to columns
+    of unit norm, so that penalties on them are measured as they stand.
     """
-    if scale is None:
+    anchored = [term.name for term in terms if term.anchored]
+    if anchored and scale in FACTORS:
+        raise ValueError(
+            f"scale={scale!r} fixes the norm of the {scale}, but the term {anchored[0]!r} ties the components to the "
+            "samples and leaves no scale to choose. Use scale='auto' or scale=None."
+        )
+    if scale is None or anchored:
         return list(terms), None
     penalised: set[Factor] = {term.factor for term in terms if isinstance(term, BoundPenalty)}
     if scale == COMPONENTS and COMPONENTS in penalised:
@@ -27,6 +35,13 @@ def apply_scale(terms: Sequence[BoundTerm], scale: str | None) -> tuple[list[Bou
             "scale='components' fixes the norm of the components, but these are penalised themselves. "
             "Use scale='auto' or scale=None."
         )
+    if scale == CODES:
+        if COMPONENTS in penalised:
+            raise ValueError(
+                "scale='codes' fixes the norm of the codes for penalties on them, but the components are penalised "
+                "too. Use scale='auto' or scale=None."
+            )
+        return list(terms), CODES
     if len(penalised) == 2:
         return list(terms), None
     unit = OTHER[penalised.pop()] if penalised else COMPONENTS
@@ -46,7 +61,7 @@ def normalise(W: Array, Ht: Array, unit: Factor | None, X: Operand) -> tuple[Arr
         )
     if unit is None:
         return W, Ht
-    norms = column_norms(factors[unit])
+    norms = column_norms(factors[unit], X.sample_weight if unit == CODES else None)
     safe = np.where(norms > 0, norms, 1).astype(W.dtype)
     factors = {unit: factors[unit] / safe, OTHER[unit]: factors[OTHER[unit]] * safe}
     for j in np.flatnonzero(norms == 0):

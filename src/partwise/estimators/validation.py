@@ -45,6 +45,14 @@ def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool) -> Any:
     return X
 
 
+def what_is_missing(X: Any, missing: Missing) -> Missing:
+    """None if X is complete after all: then nothing distinguishes it from data that never had holes."""
+    if missing == "nan":
+        values = X.data if sp.issparse(X) else X
+        return "nan" if values.size and np.isnan(values.min()) else None
+    return None if missing == "unstored" and X.nnz == X.shape[0] * X.shape[1] else missing
+
+
 def _check_structure(X: Any) -> None:
     """Refuse broken index arrays: compiled code would read or write outside the matrix."""
     if hasattr(X, "check_format"):

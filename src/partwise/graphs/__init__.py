@@ -1,4 +1,4 @@
-"""Graphs over the samples: neighbours, edge weights, a user's own graph, and what labels do to one.
+"""Graphs over the samples: neighbours, edge weights, local predictors, a user's own graph, what labels do to one.
 
 Plain functions on arrays: data goes in, a sparse matrix of edge weights comes out. Nothing here knows of
 terms or solvers.
@@ -7,6 +7,7 @@ terms or solvers.
 from .given import check_graph, warn_if_scattered
 from .labels import check_labels, edit_by_labels
 from .neighbors import nearest_neighbors
+from .predictors import local_predictors, rbf_bandwidth
 from .weights import heat_bandwidth, neighbor_graph, new_sample_links, weigh_links
 
 __all__ = [
@@ -14,9 +15,11 @@ __all__ = [
     "check_labels",
     "edit_by_labels",
     "heat_bandwidth",
+    "local_predictors",
     "nearest_neighbors",
     "neighbor_graph",
     "new_sample_links",
+    "rbf_bandwidth",
     "warn_if_scattered",
     "weigh_links",
 ]

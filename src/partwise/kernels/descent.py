@@ -1,11 +1,15 @@
-"""Coordinate descent on the rows of a factor.
+"""Coordinate descent on the rows of a factor, many rows side by side.
 
-Both loops minimise, over F ≥ 0,
+All loops minimise, over F ≥ 0,
 
     Σ_i weight_i f_i B f_iᵀ + Σ_ij D_ij f_ij² + Σ_j scale_j f_jᵀ S f_j − 2 tr(Fᵀ A)
 
 one entry at a time, each to its exact minimum, so the value can only fall. S has no diagonal here (it is part of D).
 Arrays that do not vary over the rows come with a single row.
+
+Rows are taken in lanes: their codes stand as columns of a small array that stays in the first-level cache, and the
+inner loops run over lanes, where they use full vector registers. A lane stops by itself, so a row's result does not
+depend on its neighbours in the lanes.
 """
 
 from __future__ import annotations
@@ -15,91 +19,165 @@ from numba import njit
 
 from ..core.types import Array
 
-# Sums may be reordered (which lets them use vector registers); nothing else is relaxed.
-_FAST = {"reassoc", "contract"}
+LANES = 64
+
+# Sums may be reordered and contracted, which lets them use vector registers; NaN and infinity keep their meaning.
+_FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
-@njit(cache=True, fastmath=_FAST)
-def _update_row(row: Array, pull: Array, B: Array, weight: float, D: Array) -> float:
-    """One pass over the entries of a row; returns the decrease. `pull` is what attracts it from outside."""
-    k = row.shape[0]
-    decrease = 0.0
+@njit(cache=True, fastmath=_FAST, nogil=True)
+def _pass(f: Array, pull: Array, B: Array, weight: Array, d: Array, active: Array, decrease: Array) -> None:
+    """One exact minimisation of every entry of the active lanes. All arrays have lanes as their last axis."""
+    k = f.shape[0]
+    total = np.empty(LANES, f.dtype)
     for j in range(k):
-        total = row[0] * B[j, 0]
-        for other in range(1, k):
-            total += row[other] * B[j, other]
-        gradient = pull[j] - weight * total - D[j] * row[j]
-        curvature = weight * B[j, j] + D[j]
-        if curvature > 0:
-            new = max(row[j] + gradient / curvature, row[j] * 0)
-        elif gradient < 0:
-            new = row[j] * 0
-        else:
-            new = row[j]
-        step = new - row[j]
-        decrease += step * step * curvature
-        row[j] = new
-    return decrease
+        total[:] = 0
+        four = 0
+        while four + 4 <= k:
+            b0, b1, b2, b3 = B[j, four], B[j, four + 1], B[j, four + 2], B[j, four + 3]
+            for r in range(LANES):
+                total[r] += f[four, r] * b0 + f[four + 1, r] * b1 + f[four + 2, r] * b2 + f[four + 3, r] * b3
+            four += 4
+        for other in range(four, k):
+            b0 = B[j, other]
+            for r in range(LANES):
+                total[r] += f[other, r] * b0
+        own = B[j, j]
+        for r in range(LANES):
+            old = f[j, r]
+            zero = old * 0
+            curvature = weight[r] * own + d[j, r]
+            gradient = pull[j, r] - weight[r] * total[r] - d[j, r] * old
+            flat = zero if gradient < 0 else old
+            new = max(old + gradient / curvature, zero) if curvature > 0 else flat
+            step = active[r] * (new - old)
+            decrease[r] += step * step * curvature
+            f[j, r] = old + step
 
 
-@njit(cache=True, fastmath=_FAST)
-def descend_rows(F: Array, A: Array, B: Array, weight: Array, D: Array, max_passes: int, tolerance: float) -> None:
-    """Rows that do not see each other: several passes on each, until a pass gains little against the first."""
-    for i in range(F.shape[0]):
-        w = weight[i] if len(weight) > 1 else weight[0]
-        d = D[i] if len(D) > 1 else D[0]
-        first = _update_row(F[i], A[i], B, w, d)
-        for _ in range(max_passes - 1):
-            if _update_row(F[i], A[i], B, w, d) <= tolerance * first:
+@njit(cache=True, nogil=True)
+def descend_rows(
+    F: Array, A: Array, B: Array, weight: Array, D: Array, first_row: int, max_passes: int, tolerance: float
+) -> None:
+    """Rows that do not see each other: passes on each until one gains little against its first.
+
+    F and A hold a block of rows that begins at `first_row` of `weight` and `D`.
+    """
+    n, k = F.shape
+    f, pull, d = np.zeros((k, LANES), F.dtype), np.zeros((k, LANES), F.dtype), np.zeros((k, LANES), F.dtype)
+    w, active = np.zeros(LANES, F.dtype), np.zeros(LANES, F.dtype)
+    decrease, first = np.zeros(LANES, F.dtype), np.zeros(LANES, F.dtype)
+    for start in range(0, n, LANES):
+        count = min(LANES, n - start)
+        for r in range(count):
+            i = start + r
+            i_weight = first_row + i if len(weight) > 1 else 0
+            i_D = first_row + i if len(D) > 1 else 0
+            w[r] = weight[i_weight]
+            for j in range(k):
+                f[j, r] = F[i, j]
+                pull[j, r] = A[i, j]
+                d[j, r] = D[i_D, j]
+        active[:count] = 1
+        active[count:] = 0
+        for turn in range(max_passes):
+            decrease[:] = 0
+            _pass(f, pull, B, w, d, active, decrease)
+            running = 0
+            for r in range(count):
+                if turn == 0:
+                    first[r] = decrease[r]
+                elif decrease[r] <= tolerance * first[r]:
+                    active[r] = 0
+                running += active[r] > 0
+            if running == 0:
                 break
+        for r in range(count):
+            for j in range(k):
+                F[start + r, j] = f[j, r]
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, nogil=True)
 def descend_linked(
     F: Array,
     A: Array,
     B: Array,
     weight: Array,
     D: Array,
+    scale: Array,
     indptr: Array,
     indices: Array,
     links: Array,
     groups: Array,
     group_sums: Array,
     group_strength: float,
-    scale: Array,
+    order: Array,
+    colours: Array,
     max_passes: int,
     tolerance: float,
 ) -> None:
-    """Rows joined by sparse links and by cliques: Gauss–Seidel over all rows, several times.
+    """Rows joined by sparse links and by cliques: coloured Gauss-Seidel, several times over all rows.
 
-    A clique needs only the running sum of its rows, which is kept up to date.
+    Rows of one colour, `order[colours[c]:colours[c + 1]]`, are neither linked nor in one clique, and go side by side. A
+    clique needs only the running sum of its rows.
     """
-    n, k = F.shape
-    pull = np.empty(k, F.dtype)
+    k = F.shape[1]
+    f, pull, d = np.zeros((k, LANES), F.dtype), np.zeros((k, LANES), F.dtype), np.zeros((k, LANES), F.dtype)
+    w, active, decrease = np.zeros(LANES, F.dtype), np.zeros(LANES, F.dtype), np.zeros(LANES, F.dtype)
+    linked = np.empty(k, F.dtype)
     first = 0.0
-    for sweep in range(max_passes):
-        decrease = 0.0
-        for i in range(n):
-            pull[:] = 0
-            for p in range(indptr[i], indptr[i + 1]):
-                t = indices[p]
-                for j in range(k):
-                    pull[j] -= links[p] * F[t, j]
-            group = groups[i] if len(groups) > 0 else -1
-            if group >= 0:
-                for j in range(k):
-                    group_sums[group, j] -= F[i, j]
-                    pull[j] += group_strength * group_sums[group, j]
-            for j in range(k):
-                pull[j] = A[i, j] + scale[j] * pull[j]
-            w = weight[i] if len(weight) > 1 else weight[0]
-            d = D[i] if len(D) > 1 else D[0]
-            decrease += _update_row(F[i], pull, B, w, d)
-            if group >= 0:
-                for j in range(k):
-                    group_sums[group, j] += F[i, j]
-        if sweep == 0:
-            first = decrease
-        elif decrease <= tolerance * first:
+    for turn in range(max_passes):
+        gained = 0.0
+        for c in range(len(colours) - 1):
+            for start in range(colours[c], colours[c + 1], LANES):
+                rows = order[start : min(start + LANES, colours[c + 1])]
+                for r in range(len(rows)):
+                    i = rows[r]
+                    linked[:] = 0
+                    for p in range(indptr[i], indptr[i + 1]):
+                        value, other = links[p], F[indices[p]]
+                        for j in range(k):
+                            linked[j] -= value * other[j]
+                    if groups[i] >= 0:
+                        for j in range(k):
+                            linked[j] += group_strength * (group_sums[groups[i], j] - F[i, j])
+                    i_D = i if len(D) > 1 else 0
+                    w[r] = weight[i if len(weight) > 1 else 0]
+                    for j in range(k):
+                        f[j, r] = F[i, j]
+                        pull[j, r] = A[i, j] + scale[j] * linked[j]
+                        d[j, r] = D[i_D, j]
+                active[: len(rows)] = 1
+                active[len(rows) :] = 0
+                decrease[:] = 0
+                _pass(f, pull, B, w, d, active, decrease)
+                for r in range(len(rows)):
+                    i = rows[r]
+                    gained += decrease[r]
+                    for j in range(k):
+                        if groups[i] >= 0:
+                            group_sums[groups[i], j] += f[j, r] - F[i, j]
+                        F[i, j] = f[j, r]
+        if turn == 0:
+            first = gained
+        elif gained <= tolerance * first:
             break
+
+
+@njit(cache=True)
+def colour_rows(indptr: Array, indices: Array, groups: Array, n_groups: int) -> Array:
+    """Greedy colouring: rows that are linked, or in one clique, get different colours."""
+    colour = np.full(len(indptr) - 1, -1, np.int64)
+    # Members of a clique need one colour each: every next one is higher than those before.
+    lowest = np.zeros(n_groups, np.int64)
+    for i in range(len(colour)):
+        floor = lowest[groups[i]] if groups[i] >= 0 else 0
+        taken = np.zeros(indptr[i + 1] - indptr[i] + 1, np.bool_)
+        for p in range(indptr[i], indptr[i + 1]):
+            other = colour[indices[p]] - floor
+            if 0 <= other < len(taken):
+                taken[other] = True
+        colour[i] = floor + np.flatnonzero(~taken)[0]
+        if groups[i] >= 0:
+            lowest[groups[i]] = colour[i] + 1
+    return colour

@@ -18,9 +18,9 @@ def edge_energy(indptr: Array, indices: Array, data: Array, F: Array) -> Array:
             t = indices[p]
             if t <= i:
                 continue
-            weight = -float(data[p])
+            weight = -np.float64(data[p])
             for j in range(k):
-                difference = float(F[i, j]) - float(F[t, j])
+                difference = np.float64(F[i, j]) - np.float64(F[t, j])
                 energy[j] += weight * difference * difference
     return energy
 

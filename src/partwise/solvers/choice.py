@@ -3,27 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from ..core.objective import Objective
 from .coordinate import Coordinate
 from .multiplicative import Multiplicative
 from .point import Solver
+from .revival import Reviving
+from .unit_codes import UnitCodes
 
 SolverName = Literal["auto", "coordinate", "multiplicative"]
 
 
 def choose_solver(name: SolverName, objective: Objective) -> Callable[[], Solver]:
     """A maker of fresh solvers for the objective; refuses an impossible choice before any work."""
-    without = objective.without_quadratic()
+    if objective.unit_codes:
+        return _unit_codes_solver(name, objective)
+    without, products = objective.without_quadratic(), objective.without_entries()
     if name == "auto":
-        name = "multiplicative" if without else "coordinate"
-    if name == "multiplicative":
-        return lambda: Multiplicative(objective)
+        name = "multiplicative" if without or products else "coordinate"
+    if name == "coordinate":
+        _refuse(without, products)
+    solvers: dict[str, Callable[[Objective], Solver]] = {"multiplicative": Multiplicative, "coordinate": Coordinate}
+    new_solver = partial(solvers[name], objective)
+    if any(term.anchored for term in objective.terms):
+        return lambda: Reviving(objective, new_solver)
+    return new_solver
+
+
+def _unit_codes_solver(name: SolverName, objective: Objective) -> Callable[[], Solver]:
+    if name != "auto":
+        raise ValueError(
+            f"solver={name!r} does not keep the codes at unit norm, which scale='codes' asks for; that scale has a "
+            "solver of its own. Use solver='auto', or scale='auto'."
+        )
+    without = objective.without_quadratic()
+    if without:
+        raise ValueError(
+            f"scale='codes' is not compatible with the term {', '.join(map(repr, without))}, which is no quadratic of "
+            "the codes. Use loss='frobenius', or scale='auto'."
+        )
+    return lambda: UnitCodes(objective)
+
+
+def _refuse(without: list[str], products: list[str]) -> None:
+    """Say why coordinate descent is impossible, if it is."""
     if without:
         raise ValueError(
             f"solver='coordinate' is not compatible with the term {', '.join(map(repr, without))}: it needs the "
             "quadratic form of every term, and a divergence or a fit with missing or weighted entries has none. "
             "Use solver='multiplicative' or solver='auto'."
         )
-    return lambda: Coordinate(objective)
+    if products:
+        raise ValueError(
+            f"solver='coordinate' is not compatible with the term {', '.join(map(repr, products))}: it sweeps the "
+            "entries of S, and with so many neighbours S has too many and is only applied. Use fewer neighbours, "
+            "solver='multiplicative' or solver='auto'."
+        )

@@ -16,11 +16,14 @@ from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
 from .point import Point
-from .systems import assemble
+from .systems import RowCoupling, RowSystem, assemble
 
 MAX_PASSES = 8
+# The first sweeps decide in which minimum a run ends. Gentle ones, a single pass each and no extrapolation, lead to
+# better minima than solving for each factor against a start that knows nothing yet.
+GENTLE_SWEEPS = 3
 # A pass that gains less than this share of the first one ends the passes on a row.
-PASS_TOLERANCE = 1e-2
+PASS_TOLERANCE = 1e-3
 
 BETA_START, BETA_GROWTH, BETA_SHRINK, CEILING_GROWTH = 0.5, 1.05, 1.5, 1.01
 # Relative noise of an objective computed from float32 products.
@@ -40,12 +43,14 @@ class Coordinate:
     def __init__(self, objective: Objective):
         self._objective = objective
         self.stalled = False
+        self._sweeps = 0
         self._beta = BETA_START
         self._ceiling = 1.0
         # Where the next sweep starts, and the factors of the last one before extrapolation. None: at the kept point,
         # with a sweep that is not extrapolated.
         self._ahead: State | None = None
         self._last: dict[Factor, Array] = {}
+        self._coupling: RowCoupling | None = None
 
     def prepare(self, state: State) -> State:
         """Any non-negative start will do."""
@@ -53,11 +58,13 @@ class Coordinate:
 
     def sweep(self, point: Point) -> Point:
         """Codes, then components, each extrapolated unless the last sweep was rejected."""
+        self._sweeps += 1
+        if self._sweeps <= GENTLE_SWEEPS:
+            self._ahead = None
         careful = self._ahead is None
         ahead = point.state if self._ahead is None else self._ahead
-        W = self._descend(ahead, CODES)
-        candidate = ahead.replace(CODES, W if careful else self._extrapolate(W, CODES))
-        Ht = self._descend(candidate, COMPONENTS)
+        candidate, W = self._code(ahead, 0.0 if careful else self._beta)
+        Ht = self._descend_components(candidate)
         candidate = candidate.replace(COMPONENTS, Ht)
         new = Point.at(self._objective, candidate)
         noise = NOISE[W.dtype] * max(point.total, candidate.X.squared_norm if NOISE[W.dtype] else 0.0)
@@ -65,22 +72,61 @@ class Coordinate:
             self._reject(careful)
             return point
         self.stalled = False
-        step_back = point.state.Ht if careful else self._last[COMPONENTS]
-        ahead_Ht = np.maximum(Ht + Ht.dtype.type(self._beta) * (Ht - step_back), 0)
-        self._ahead = candidate.replace(COMPONENTS, ahead_Ht)
+        before = point.state.Ht if careful else self._last[COMPONENTS]
+        self._ahead = candidate.replace(COMPONENTS, _extrapolated(Ht, before, self._beta))
         self._last = {CODES: W, COMPONENTS: Ht}
         if not careful:
             self._beta = min(self._beta * BETA_GROWTH, self._ceiling)
             self._ceiling = min(self._ceiling * CEILING_GROWTH, 1.0)
         return new
 
-    def _descend(self, state: State, factor: Factor) -> Array:
-        F = np.array(state[factor], order="C")
-        assemble(self._objective.quadratics(state, factor), F).descend(F, MAX_PASSES, PASS_TOLERANCE)
+    @property
+    def _passes(self) -> int:
+        return 1 if self._sweeps <= GENTLE_SWEEPS else MAX_PASSES
+
+    def _code(self, state: State, beta: float) -> tuple[State, Array]:
+        """New codes, extrapolated by beta, as a state; and the codes before extrapolation."""
+        system = assemble(self._objective.quadratics(state, CODES), state.W)
+        if system.coupled:
+            W = self._descend_coupled(system, state.W, state.product(CODES))
+            return state.replace(CODES, _extrapolated(W, self._last.get(CODES), beta)), W
+        plain = np.empty_like(state.W)
+        W = np.empty_like(state.W) if beta else plain
+        last, passes = self._last.get(CODES), self._passes
+
+        def code_rows(rows: slice, product: Array) -> Array:
+            F = plain[rows]
+            F[:] = state.W[rows]
+            system.descend_rows(rows, F, product, passes, PASS_TOLERANCE)
+            if beta and last is not None:
+                W[rows] = _extrapolated(F, last[rows], beta)
+            return W[rows]
+
+        product, gram = state.X.code(state.Ht, code_rows)
+        coded = state.replace(CODES, W)
+        coded.remember("product", CODES, product)
+        coded.remember("gram", CODES, gram)
+        return coded, plain
+
+    def _descend_components(self, state: State) -> Array:
+        system = assemble(self._objective.quadratics(state, COMPONENTS), state.Ht)
+        product = state.product(COMPONENTS)
+        if system.coupled:
+            return self._descend_coupled(system, state.Ht, product)
+        F, passes = np.array(state.Ht, order="C"), self._passes
+
+        def descend(rows: slice) -> None:
+            system.descend_rows(rows, F[rows], product[rows].copy(), passes, PASS_TOLERANCE)
+
+        state.X.map_rows(descend, len(F))
         return F
 
-    def _extrapolate(self, F: Array, factor: Factor) -> Array:
-        return np.maximum(F + F.dtype.type(self._beta) * (F - self._last[factor]), 0)
+    def _descend_coupled(self, system: RowSystem, F: Array, product: Array) -> Array:
+        if self._coupling is None or self._coupling.matrices != system.coupled:
+            self._coupling = RowCoupling(system.coupled, F.dtype)
+        F = np.array(F, order="C")
+        system.descend_all(self._coupling, F, product.copy(), self._passes, PASS_TOLERANCE)
+        return F
 
     def _reject(self, careful: bool) -> None:
         """Go back; a plain sweep that does not fall has reached machine precision."""
@@ -93,6 +139,23 @@ class Coordinate:
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
         """Codes for fixed components, every row until its own passes gain nothing more."""
+        system = assemble(self._objective.quadratics(state, CODES), state.W)
         W = np.array(state.W, order="C")
-        assemble(self._objective.quadratics(state, CODES), W).descend(W, max_passes, tolerance)
+
+        def code_rows(rows: slice) -> None:
+            product = state.product(CODES)[rows].copy()
+            system.descend_rows(rows, W[rows], product, max_passes, tolerance)
+
+        state.product(CODES)
+        state.X.map_rows(code_rows, len(W))
         return W
+
+
+def _extrapolated(F: Array, last: Array | None, beta: float) -> Array:
+    """max(0, F + beta · (F − last)): a step further the same way."""
+    if not beta or last is None:
+        return F
+    ahead = F - last
+    ahead *= F.dtype.type(beta)
+    ahead += F
+    return np.maximum(ahead, 0, out=ahead)

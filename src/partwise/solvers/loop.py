@@ -38,7 +38,7 @@ class Options:
     """
 
     max_iter: int = 200
-    tol: float = 1e-5
+    tol: float = 1e-6
     callbacks: Sequence[Callback] = ()
 
 

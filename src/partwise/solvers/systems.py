@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..core.forms import Quadratic
-from ..core.rows import Cliques, Diagonal, Links
+from ..core.rows import Cliques, Diagonal, Links, RowMatrix
 from ..core.types import Array
 
 
@@ -18,59 +20,107 @@ class RowSystem:
 
     Attributes
     ----------
-    A : ndarray of shape (rows, k)
+    data : ndarray of shape (rows, 1) or (1, 1)
+        How often the data's pull is part of A.
+    push : ndarray of shape (rows, k) or (1, k)
+        The rest of A.
     B : ndarray of shape (k, k)
     weight : ndarray of shape (rows,) or (1,)
     D : ndarray of shape (rows, k) or (1, k)
         Curvature of single entries, the diagonal of S included.
-    links, cliques : Links, Cliques, optional
-        The rest of S.
     scale : ndarray of shape (k,)
+    coupled : tuple of RowMatrix
+        The matrices that make up S; empty if no row sees another.
     """
 
-    A: Array
+    data: Array
+    push: Array
     B: Array
     weight: Array
     D: Array
     scale: Array
-    links: Links | None = None
-    cliques: Cliques | None = None
+    coupled: tuple[RowMatrix, ...] = ()
 
-    def descend(self, F: Array, max_passes: int, tolerance: float) -> None:
-        """Improve F in place by passes of coordinate descent."""
-        from ..kernels.descent import descend_linked, descend_rows
+    def pull(self, rows: slice, product: Array) -> Array:
+        """A for some rows, given the data's pull on them; takes over the product's memory."""
+        product *= self.data[rows] if len(self.data) > 1 else self.data
+        product += self.push[rows] if len(self.push) > 1 else self.push
+        return product
 
-        if self.links is None and self.cliques is None:
-            descend_rows(F, self.A, self.B, self.weight, self.D, max_passes, tolerance)
-            return
-        n, k = F.shape
-        groups, sums, strength = np.empty(0, np.intp), np.empty((0, k), F.dtype), 0.0
-        if self.cliques is not None:
-            groups, strength = self.cliques.groups, self.cliques.strength
-            sums = np.ascontiguousarray(self.cliques.group_sums(F))
-        indptr, indices, data = np.zeros(n + 1, np.int32), np.empty(0, np.int32), np.empty(0, F.dtype)
-        if self.links is not None:
-            off = self.links.off
-            indptr, indices, data = off.indptr, off.indices, off.data
+    def descend_rows(self, rows: slice, F: Array, product: Array, max_passes: int, tolerance: float) -> None:
+        """Improve some rows of the factor, which F holds, in place."""
+        from ..kernels.descent import descend_rows
+
+        A = self.pull(rows, product)
+        descend_rows(F, A, self.B, self.weight, self.D, rows.start, max_passes, tolerance)
+
+    def descend_all(
+        self, coupling: RowCoupling, F: Array, product: Array, max_passes: int, tolerance: float
+    ) -> None:
+        """Improve the whole factor in place, rows being coupled."""
+        from ..kernels.descent import descend_linked
+
+        A = self.pull(slice(0, len(F)), product)
+        off, cliques = coupling.off, coupling.cliques
         descend_linked(
-            F, self.A, self.B, self.weight, self.D, indptr, indices, data,
-            groups, sums, F.dtype.type(strength), self.scale, max_passes, tolerance,
+            F, A, self.B, self.weight, self.D, self.scale, off.indptr, off.indices, off.data,
+            cliques.groups, cliques.group_sums(F), F.dtype.type(cliques.strength),
+            coupling.order, coupling.colours, max_passes, tolerance,
         )  # fmt: skip
+
+
+class RowCoupling:
+    """All matrices S that couple rows, merged, with the order in which their rows are visited.
+
+    Parameters
+    ----------
+    matrices : sequence of RowMatrix
+    dtype : numpy.dtype
+
+    Attributes
+    ----------
+    off : csr_array
+        The links.
+    cliques : Cliques
+    order, colours : ndarray of int
+        Rows sorted by colour, and where every colour begins. Rows of one colour are not coupled.
+    """
+
+    def __init__(self, matrices: Sequence[RowMatrix], dtype: Any):
+        from ..kernels.descent import colour_rows
+
+        self.matrices = tuple(matrices)
+        n = len(matrices[0].diagonal())
+        self.off = sp.csr_array((n, n), dtype=dtype)
+        self.cliques = Cliques(np.full(n, -1, np.intp), 0.0, dtype)
+        for matrix in matrices:
+            if isinstance(matrix, Links):
+                self.off = self.off + matrix.off if self.off.nnz else matrix.off
+            elif isinstance(matrix, Cliques):
+                # All cliques of a fit come from the same labels.
+                self.cliques = Cliques(matrix.groups, matrix.strength + self.cliques.strength, dtype)
+            else:
+                raise NotImplementedError(f"The coordinate solver cannot sweep over {type(matrix).__name__}.")
+        colour = colour_rows(self.off.indptr, self.off.indices, self.cliques.groups, self.cliques.n_groups)
+        self.order = np.argsort(colour, kind="stable")
+        self.colours = np.searchsorted(colour[self.order], np.arange(colour.max() + 2))
 
 
 def assemble(parts: Iterable[Quadratic], F: Array) -> RowSystem:
     """Add up the quadratics of all terms for the factor F."""
-    n, k = F.shape
-    A = np.zeros((n, k), F.dtype)
+    k = F.shape[1]
+    zero = np.zeros((1, k), F.dtype)
     system = RowSystem(
-        A, np.zeros((k, k), F.dtype), np.ones(1, F.dtype), np.zeros((1, k), F.dtype), np.ones(k, F.dtype)
+        np.zeros((1, 1), F.dtype), zero, np.zeros((k, k), F.dtype), np.ones(1, F.dtype), zero, np.ones(k, F.dtype)
     )
     full = False
     for part in parts:
+        if part.data is not None:
+            system.data = system.data + np.reshape(part.data, (-1, 1)).astype(F.dtype, copy=False)
         if part.attract is not None:
-            A += part.attract
+            system.push = system.push + part.attract
         if part.repel is not None:
-            A -= part.repel
+            system.push = system.push - part.repel
         for coupling in part.couplings:
             rows, gram = coupling.rows, coupling.gram
             if gram.ndim == 2:
@@ -82,7 +132,7 @@ def assemble(parts: Iterable[Quadratic], F: Array) -> RowSystem:
                 continue
             system.D = system.D + np.multiply.outer(rows.diagonal(), gram)
             if not isinstance(rows, Diagonal):
-                _add_links(system, rows, gram)
+                _add_coupled(system, rows, gram)
     return system
 
 
@@ -98,14 +148,8 @@ def _add_full(system: RowSystem, gram: Array, rows: object, first: bool) -> None
         raise NotImplementedError("The coordinate solver takes one set of sample weights.")
 
 
-def _add_links(system: RowSystem, rows: object, gram: Array) -> None:
-    coupled = system.links is not None or system.cliques is not None
-    if coupled and not np.array_equal(gram, system.scale):
-        raise NotImplementedError("The coordinate solver needs one B for all matrices S that link rows.")
+def _add_coupled(system: RowSystem, rows: RowMatrix, gram: Array) -> None:
+    if system.coupled and not np.array_equal(gram, system.scale):
+        raise NotImplementedError("The coordinate solver needs one B for all matrices S that couple rows.")
     system.scale = gram
-    if isinstance(rows, Links):
-        system.links = rows if system.links is None else system.links + rows
-    elif isinstance(rows, Cliques) and system.cliques is None:
-        system.cliques = rows
-    else:
-        raise NotImplementedError(f"The coordinate solver cannot sweep {type(rows).__name__}.")
+    system.coupled = (*system.coupled, rows)

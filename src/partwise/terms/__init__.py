@@ -10,6 +10,8 @@ from .divergence import BetaDivergence
 from .frobenius import Frobenius
 from .gauge import Gauged
 from .graph import NeighborGraph
+from .local_coordinates import LocalCoordinates
+from .local_learning import LocalLearning
 from .penalties import L1, L2
 from .smoothness import Smoothness
 
@@ -22,6 +24,8 @@ __all__ = [
     "Coupling",
     "Frobenius",
     "Gauged",
+    "LocalCoordinates",
+    "LocalLearning",
     "NeighborGraph",
     "Quadratic",
     "Smoothness",

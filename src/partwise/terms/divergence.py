@@ -80,8 +80,8 @@ class BoundDivergence(BoundTerm):
         self._weights = check_weights(weights, X)
         self._observed = observed_entries(X, self._weights)
         # Far below every value that matters: keeps x / y finite where W H underflows.
-        eps = np.finfo(X.dtype).eps
-        self._floor = X.dtype.type(max(eps**2 * X.mean(), np.finfo(X.dtype).tiny))
+        limits = np.finfo(X.dtype)
+        self._floor = X.dtype.type(max(float(limits.eps) ** 2 * X.mean(), float(limits.tiny) ** 0.5))
         if beta <= 0:
             self._refuse_zeros(X)
 
@@ -193,6 +193,11 @@ class BoundDivergence(BoundTerm):
         weight = self._block_weights(rows, x)
         if sp.issparse(x):
             i = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+            if state.X.missing == "nan":
+                unknown = np.isnan(x.data)
+                weight = np.broadcast_to(weight, y.shape).copy()
+                weight[i[unknown], x.indices[unknown]] = 0
+                x = sp.csr_array((np.where(unknown, 0, x.data), x.indices, x.indptr), shape=x.shape)
             at = weight if np.ndim(weight) == 0 else np.broadcast_to(weight, y.shape)[i, x.indices]
             y_at = y[i, x.indices]
             value = 0.0

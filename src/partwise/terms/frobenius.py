@@ -31,7 +31,7 @@ class Frobenius(Term):
     ) -> BoundTerm:
         """With every entry present it is a quadratic; otherwise it is treated entry by entry."""
         if X.missing is None and self.weights is None:
-            return BoundFrobenius(sample_weight)
+            return BoundFrobenius()
         return BoundDivergence(X, 2.0, sample_weight, self.weights)
 
 
@@ -40,46 +40,26 @@ class BoundFrobenius(BoundTerm):
 
     name = "fit"
 
-    def __init__(self, sample_weight: Array | None = None):
-        self._weight = sample_weight
-
-    def _product(self, state: State, factor: Factor) -> Array:
-        if self._weight is None:
-            return state.product(factor)
-        weight = self._weight[:, None]
-        if factor == CODES:
-            return weight * state.product(CODES)
-        return state.recall("weighted product", CODES, lambda: state.X.t_dot(weight * state.W))
-
-    def _gram(self, state: State, factor: Factor) -> Array:
-        if self._weight is None or factor == COMPONENTS:
-            return state.gram(factor)
-        weight = self._weight[:, None]
-        return state.recall("weighted gram", CODES, lambda: state.W.T @ (weight * state.W))
-
-    def _squared_norm(self, state: State) -> float:
-        if self._weight is None:
-            return state.X.squared_norm
-        return float(state.X.row_squared_norms() @ self._weight)
-
     def value(self, state: State) -> float:
         """‖X‖² − 2⟨XᵀW, Hᵀ⟩ + ⟨WᵀW, HHᵀ⟩, from whichever product is at hand."""
-        name = "product" if self._weight is None else "weighted product"
-        factor = COMPONENTS if state.knows(name, CODES) else CODES
-        cross = dot64(self._product(state, factor), state[factor])
-        energy = dot64(self._gram(state, CODES), self._gram(state, COMPONENTS))
+        X = state.X
+        if X.sample_weight is None or state.knows("product", CODES):
+            factor = COMPONENTS if state.knows("product", CODES) else CODES
+            cross = dot64(state.product(factor), state[factor])
+        else:
+            cross = dot64(X.sample_weight[:, None] * state.product(CODES), state.W)
+        energy = dot64(state.gram(CODES), state.gram(COMPONENTS))
         # Cancellation may leave a tiny negative number at an exact fit.
-        return max(self._squared_norm(state) - 2 * cross + energy, 0.0)
+        return max(X.squared_norm - 2 * cross + energy, 0.0)
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic:
         """A = X·other, B = Gram matrix of the other factor."""
-        weighted = factor == CODES and self._weight is not None
-        rows = Diagonal(self._weight) if weighted and self._weight is not None else None
-        return Quadratic(
-            attract=self._product(state, factor),
-            couplings=(Coupling(self._gram(state, OTHER[factor]), rows),),
-        )
+        gram = state.gram(OTHER[factor])
+        weight = state.X.sample_weight
+        if factor == CODES and weight is not None:
+            return Quadratic(data=weight, couplings=(Coupling(gram, Diagonal(weight)),))
+        return Quadratic(data=1.0, couplings=(Coupling(gram),))
 
     def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
-        """New samples count once each."""
-        return BoundFrobenius()
+        """New samples count once each, with all entries that are not missing."""
+        return self if X_new.missing is None else BoundDivergence(X_new, 2.0)

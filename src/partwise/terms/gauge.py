@@ -16,9 +16,10 @@ import numpy as np
 
 from ..core.forms import Coupling, Quadratic
 from ..core.operand import Operand
+from ..core.rows import Diagonal
 from ..core.state import State
 from ..core.term import BoundPenalty, BoundTerm
-from ..core.types import OTHER, Array, Factor, column_norms
+from ..core.types import CODES, OTHER, Array, Factor, column_norms
 
 
 class Gauged(BoundTerm):
@@ -32,12 +33,16 @@ class Gauged(BoundTerm):
     def __init__(self, penalty: BoundPenalty):
         self.penalty = penalty
         self.name = penalty.name
+        self.offers_entries = penalty.offers_entries
 
     def value(self, state: State) -> float:
         """Σ_j c_jᵈ penalty_j."""
-        own = self.penalty.factor
-        scale = column_norms(state[OTHER[own]]) ** self.penalty.degree
-        return float(self._column_values(state) @ scale)
+        return float(self._column_values(state) @ self._norms(state) ** self.penalty.degree)
+
+    def _norms(self, state: State) -> Array:
+        """c_j; samples count as often as their weights say."""
+        other = OTHER[self.penalty.factor]
+        return column_norms(state[other], state.X.sample_weight if other == CODES else None)
 
     def _column_values(self, state: State) -> Array:
         own = self.penalty.factor
@@ -47,7 +52,7 @@ class Gauged(BoundTerm):
     def quadratic(self, state: State, factor: Factor) -> Quadratic:
         """For its own factor the penalty's form, scaled by columns; for the other a ridge."""
         own, degree = self.penalty.factor, self.penalty.degree
-        norms = column_norms(state[OTHER[own]])
+        norms = self._norms(state)
         dtype = state[own].dtype
         if factor == own:
             form = self.penalty.form(state[own])
@@ -59,8 +64,10 @@ class Gauged(BoundTerm):
             )
         ridge = self._column_values(state)
         if degree == 1:
-            ridge = np.divide(ridge, 2 * norms, out=np.zeros_like(ridge), where=norms > 0)
-        return Quadratic(couplings=(Coupling(ridge.astype(dtype)),))
+            # A column at zero would need an infinite ridge; one of the size of rounding errors holds it as well.
+            ridge = ridge / (2 * np.maximum(norms, np.finfo(dtype).eps * (norms.mean() or 1.0)))
+        weight = state.X.sample_weight if factor == CODES else None
+        return Quadratic(couplings=(Coupling(ridge.astype(dtype), None if weight is None else Diagonal(weight)),))
 
     def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
         """The returned components have unit norm, so new codes see the penalty as it is written."""

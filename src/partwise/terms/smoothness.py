@@ -36,7 +36,7 @@ class Smoothness(Term):
         """Check that S can be what it must be."""
         strength = check_strength("The strength of Smoothness", self.strength)
         S = _check_matrix(self.matrix, X.shape[0])
-        return BoundSmoothness("smoothness", [Links.of_matrix(S, strength, X.dtype)])
+        return BoundGivenSmoothness("smoothness", [Links.of_matrix(S, strength, X.dtype)])
 
 
 def _check_matrix(S: Any, n: int) -> Any:
@@ -64,6 +64,7 @@ class BoundSmoothness(BoundPenalty):
 
     factor = CODES
     degree = 2
+    couples_samples = True
 
     def __init__(self, name: str, matrices: list[RowMatrix]):
         self.name = name
@@ -71,20 +72,29 @@ class BoundSmoothness(BoundPenalty):
 
     def column_values(self, F: Array) -> Array:
         """w_jᵀ S w_j."""
-        energy = np.sum([S.energy(F) for S in self.matrices], axis=0)
-        # The energy of a matrix that is not positive semidefinite falls below zero by more than rounding.
-        size = np.einsum("i,ij,ij->j", sum(S.diagonal() for S in self.matrices), F, F, dtype=np.float64)
+        return np.maximum(np.sum([S.energy(F) for S in self.matrices], axis=0), 0.0)
+
+    def form(self, F: Array) -> Quadratic:
+        """One coupling per matrix."""
+        ones = np.ones(F.shape[1], F.dtype)
+        return Quadratic(couplings=tuple(Coupling(ones, S) for S in self.matrices))
+
+
+class BoundGivenSmoothness(BoundSmoothness):
+    """A matrix S that a user gave: watched, because only its diagonal could be checked beforehand."""
+
+    def column_values(self, F: Array) -> Array:
+        """w_jᵀ S w_j, which must not be negative by more than rounding."""
+        (S,) = self.matrices
+        precise = F.astype(np.float64)
+        energy, down = S.energy(F), S.negative(precise)
+        size = np.einsum("ij,ij->j", precise, S.positive(precise) + (0 if down is None else down))
         if (energy < -1e3 * np.finfo(F.dtype).eps * size).any():
             raise ValueError(
                 "S is not positive semidefinite: wᵀ S w is negative for a column of the codes. "
                 "Add to its diagonal, or use a graph Laplacian D − E of non-negative edge weights."
             )
         return np.maximum(energy, 0.0)
-
-    def form(self, F: Array) -> Quadratic:
-        """One coupling per matrix."""
-        ones = np.ones(F.shape[1], F.dtype)
-        return Quadratic(couplings=tuple(Coupling(ones, S) for S in self.matrices))
 
     def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
         """A given S says nothing about samples it does not contain."""

@@ -1,0 +1,170 @@
+"""Local learning regularised non-negative matrix factorisation, and local learning clustering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..core.operand import Operand
+from ..core.state import State
+from ..core.term import BoundTerm, Term
+from ..solvers.spectral import spectral_embedding, start_from_labels
+from ..terms.local_learning import BoundLocalLearning, LocalLearning
+from .assignment import Assignment
+from .base import NAMED_STARTS, BaseFactorization
+from .nmf import fit_term
+
+# Parameters of the local predictors, shared with LocalLearningClustering.
+PREDICTOR_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    "kernel": [StrOptions({"cosine", "rbf", "linear"}), callable],
+    "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
+    "ridge": [Interval(Real, 0, None, closed="neither")],
+    "metric": [StrOptions({"cosine", "euclidean"})],
+}
+
+
+class LocalLearningNMF(BaseFactorization):
+    r"""Non-negative matrix factorisation in which codes can be predicted from their neighbours (LLNMF).
+
+    Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
+
+        D(X, W H) + local_strength · Σ_i ‖w_i − Σ_j g_ij w_j‖²
+            = D(X, W H) + local_strength · tr(Wᵀ L W),   L = (I − G)ᵀ(I − G)
+
+    (Gu & Zhou, "Local learning regularized nonnegative matrix factorization", IJCAI 2009, Eq. 13 with W = Vᵀ, H = Uᵀ;
+    the transpose in L is missing in the paper's Eq. 11). Row i of G predicts a code from those of the p nearest
+    neighbours, without the sample itself, by kernel ridge regression (Eq. 4-9). D is ‖X − W H‖² or the Kullback-Leibler
+    divergence. The multiplicative solver with ``scale=None`` makes the steps of Eq. 19 without the square root, which
+    fall too, and faster.
+
+    Scale is part of the model: as printed, the objective can be lowered by shrinking W and stretching H, until the
+    neighbours have no say. By default the penalty is therefore measured where every component has unit norm. The paper
+    fixes the norm of every *column of W* instead, which is ``scale="codes"``. The two are different models, and their
+    strengths are not comparable: unit-norm columns of W have entries of size 1/√n, whatever X is.
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Number of parts, k.
+    local_strength : float, default=10.0
+        How much the neighbours' prediction counts, μ in the paper; 0 is :class:`NMF`. With the default scale it has no
+        unit: scaling X does not change it. With ``scale="codes"`` it has the unit of ‖X‖² and good values are larger.
+    n_neighbors : int, default=10
+        Size of a neighbourhood, p. Up to about 20 the matrix L is formed and swept; for much larger neighbourhoods it
+        is only applied, which takes the multiplicative solver.
+    kernel : {"cosine", "rbf", "linear"} or callable, default="cosine"
+        ⟨x, y⟩ / (‖x‖ ‖y‖), exp(−‖x − y‖² / bandwidth), ⟨x, y⟩, or a function of two arrays of samples that gives the
+        matrix of kernel values.
+    bandwidth : float, default=None
+        Of the rbf kernel; by default 16 times the mean squared distance of neighbours.
+    ridge : float, default=0.01
+        λ > 0 of the regressions, Eq. 4, against a kernel that is 1 on its diagonal ("cosine", "rbf"). Much more than
+        0.1 makes predictions shrink towards zero, and the codes with them.
+    metric : {"cosine", "euclidean"}, default="cosine"
+        Distance that decides who is near.
+    loss : {"frobenius", "kullback-leibler"}, default="frobenius"
+        D.
+    scale : {"auto", "components", "codes", None}, default="auto"
+        "auto" and "components" measure the penalty where components have unit norm; "codes" keeps the columns of W at
+        unit norm, the paper's scale, with a solver of its own (squared error only); None leaves the scale free.
+    init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "spectral"} or (W, H), default="auto"
+        As for :class:`NMF`; "spectral" starts from the clusters of :class:`LocalLearningClustering`, which for large
+        strengths reaches far better solutions than a random start.
+    solver, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
+        As for :class:`NMF`.
+
+    Attributes
+    ----------
+    components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
+        As for :class:`NMF`.
+
+    Notes
+    -----
+    All-zero samples have no neighbours and no predictor. New samples are drawn to what the training codes of their
+    neighbours predict.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from partwise import LocalLearningNMF
+    >>> from partwise.metrics import clustering_accuracy
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = LocalLearningNMF(10, init="spectral", random_state=0).fit(X)
+    >>> clustering_accuracy(y, model.labels_) > 0.8
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseFactorization._parameter_constraints,
+        **PREDICTOR_CONSTRAINTS,
+        "local_strength": [Interval(Real, 0, None, closed="left")],
+        "loss": [StrOptions({"frobenius", "kullback-leibler"})],
+        "scale": [StrOptions({"auto", "components", "codes"}), None],
+        "init": [StrOptions({*NAMED_STARTS, "spectral"}), tuple, list],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        local_strength: float = 10.0,
+        n_neighbors: int = 10,
+        kernel: Any = "cosine",
+        bandwidth: float | None = None,
+        ridge: float = 0.01,
+        metric: str = "cosine",
+        loss: str = "frobenius",
+        scale: str | None = "auto",
+        solver: str = "auto",
+        init: Any = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        n_init: int = 1,
+        warm_start: bool = False,
+        assign: str = "kmeans",
+        random_state: Any = None,
+        verbose: int = 0,
+        callbacks: Any = None,
+    ):
+        self.n_components = n_components
+        self.local_strength = local_strength
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.ridge = ridge
+        self.metric = metric
+        self.loss = loss
+        self.scale = scale
+        self.solver = solver
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.assign = assign
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def _local_learning(self) -> LocalLearning:
+        return LocalLearning(
+            self.local_strength, self.n_neighbors, self.kernel, self.bandwidth, self.ridge, self.metric
+        )
+
+    def _terms(self) -> list[Term]:
+        fit = fit_term(self.loss)
+        return [fit] if self.local_strength == 0 else [fit, self._local_learning()]
+
+    def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState) -> list[Callable[[], State]]:
+        if self.init != "spectral" or self._given_start(X.shape, X.dtype) is not None:
+            return super()._starts(X, terms, rng)
+        penalty = next((term for term in terms if isinstance(term, BoundLocalLearning)), None)
+        residual = (self._local_learning().bind(X) if penalty is None else penalty).residual
+        seed = int(rng.randint(np.iinfo(np.int32).max))
+        labels = Assignment(spectral_embedding(residual, self.n_components), "kmeans", seed).labels
+        return [lambda: State(X, *start_from_labels(X, labels, self.n_components))]

@@ -1,0 +1,102 @@
+"""Components that no sample uses any more are given to the samples that are represented worst."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.objective import Objective
+from ..core.state import State
+from ..core.types import Array
+from .point import Point, Solver
+
+# Sweeps between two looks for dead components.
+LOOK_EVERY = 5
+# A component is dead if no code holds more of it than this share of the largest entry.
+DEAD_SHARE = 1e-6
+
+
+class Reviving:
+    """Another solver, with a second life for components that died.
+
+    A component that is put at a sample, and is all of that sample's code, represents it without error. That is done for
+    the samples of largest error and kept if the objective does not rise.
+
+    Parameters
+    ----------
+    objective : Objective
+    new_solver : callable
+        Makes the solver that does the sweeps; a new one after each revival, because the old one may remember steps.
+    """
+
+    def __init__(self, objective: Objective, new_solver: Callable[[], Solver]):
+        self._objective = objective
+        self._new_solver = new_solver
+        self._solver = new_solver()
+        self._sweeps = 0
+        self.name = self._solver.name
+        self.stalled = False
+
+    def prepare(self, state: State) -> State:
+        """As that solver does."""
+        return self._solver.prepare(state)
+
+    def sweep(self, point: Point) -> Point:
+        """A sweep and, now and then, a look for dead components."""
+        point = self._solver.sweep(point)
+        self._sweeps += 1
+        if self._sweeps % LOOK_EVERY == 0:
+            point = self._revive(point)
+        self.stalled = self._solver.stalled
+        return point
+
+    def _revive(self, point: Point) -> Point:
+        """The point with its dead components put at samples, if that is no worse."""
+        state = point.state
+        use = state.W.max(axis=0)
+        dead = np.flatnonzero(use <= DEAD_SHARE * use.max())
+        if not len(dead):
+            return point
+        chosen = np.argsort(-_sample_errors(state), kind="stable")[: len(dead)]
+        dead = dead[: len(chosen)]
+        W, Ht = state.W.copy(), state.Ht.copy()
+        W[chosen] = 0
+        W[:, dead] = 0
+        W[chosen, dead] = 1
+        Ht[:, dead] = np.column_stack([_sample(state, int(row)) for row in chosen])
+        solver = self._new_solver()
+        revived = Point.at(self._objective, solver.prepare(State(state.X, W, Ht)))
+        if revived.total >= point.total:
+            return point
+        self._solver = solver
+        return revived
+
+
+def _known(x: Any, fitted: Array, missing: str | None) -> Array:
+    """Rows of the data, dense; what is unknown is taken to be as fitted."""
+    full = x.toarray() if sp.issparse(x) else np.array(x)
+    if missing == "unstored":
+        stored = sp.csr_array((np.ones(len(x.data), bool), x.indices, x.indptr), shape=x.shape).toarray()
+        return np.where(stored, full, fitted)
+    return np.where(np.isnan(full), fitted, full) if missing == "nan" else full
+
+
+def _sample_errors(state: State) -> Array:
+    """‖x_i − w_i H‖² of every sample, over its known entries, in blocks."""
+    X = state.X
+    errors = np.empty(X.shape[0])
+    for rows, x in X.row_blocks(2 * X.shape[1] * X.dtype.itemsize):
+        fitted = state.W[rows] @ state.Ht.T
+        residual = _known(x, fitted, X.missing) - fitted
+        errors[rows] = np.einsum("ij,ij->i", residual, residual, dtype=np.float64, casting="safe")
+    return errors
+
+
+def _sample(state: State, row: int) -> Array:
+    """One sample as a component."""
+    x = state.X.take(np.array([row])).array
+    fitted = state.W[[row]] @ state.Ht.T
+    return _known(x, fitted, state.X.missing)[0]

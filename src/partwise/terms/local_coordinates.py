@@ -1,0 +1,204 @@
+"""Local coordinates: a sample is coded by components that lie close to it.
+
+    strength · Σ_i s_i Σ_j w_ij ‖x_i − h_j‖²,   s_i the sample's weight, h_j a component
+
+is linear in the codes and a separable quadratic in the components. Multiplied out, with c_i = ‖x_i‖² and d_j = ‖h_j‖²:
+
+- codes: A⁺ = strength X Hᵀ, A⁻ = strength/2 (c_i + d_j);
+- components: A⁺ = strength Xᵀ W, B = strength diag(1ᵀW).
+
+**With the squared error** both factors stay convex quadratics, and N / P is the paper's rule.
+
+**With the Kullback–Leibler divergence** (the case the paper leaves open), let P − N be its gradient. As a function of
+the ratio r = new / old of an entry, the usual majoriser of the divergence has the derivative P − N / r times the old
+entry. The penalty is separable and needs no majoriser; adding it gives
+
+- codes: P + strength ‖x_i − h_j‖² − N / r = 0, so r = N / (P + strength ‖x_i − h_j‖²): far components fade;
+- components: a r² + b r − N = 0 with a = 2 strength (1ᵀw_j) h_jf and b = P − 2 strength (Xᵀw_j)_f, whose positive root
+  is r = (√(b² + 4 a N) − b) / 2a.
+
+Each minimises a majoriser that touches the objective at r = 1, so neither can rise. A graph adds its own parts to a and
+N. The forms below say just that by the powers of r (`core.forms.Split`), and the multiplicative solver solves for r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.forms import Coupling, Quadratic, Split
+from ..core.operand import Operand
+from ..core.state import State
+from ..core.term import BoundTerm, Term
+from ..core.types import CODES, COMPONENTS, Array, Factor, dot64
+from .penalties import check_strength
+
+
+@dataclass(frozen=True)
+class LocalCoordinates(Term):
+    """strength · Σ_ij w_ij ‖x_i − h_j‖²: codes are coordinates with respect to nearby components.
+
+    (Chen, Zhang, Cai, Liu & He 2013, Eq. 2.) It pulls every component to the mean of the samples it codes and makes far
+    ones expensive, so codes are sparse. Where entries of X are missing, distances are taken over the known ones.
+
+    Parameters
+    ----------
+    strength : float
+        μ in the paper. It has no unit next to the squared error; next to the Kullback–Leibler divergence it has that
+        of 1 / X.
+    """
+
+    strength: float
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Take the samples' norms."""
+        strength = check_strength("The strength of LocalCoordinates", self.strength)
+        return BoundLocalCoordinates(X, strength) if X.missing is None else BoundKnownCoordinates(X, strength)
+
+
+class _BoundCoordinates(BoundTerm):
+    name = "local coordinates"
+    anchored = True
+
+    def __init__(self, strength: float):
+        self.strength = strength
+
+    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+        """New samples are coded by the components near them."""
+        return LocalCoordinates(self.strength).bind(X_new)
+
+
+class BoundLocalCoordinates(_BoundCoordinates):
+    """All entries are known: everything comes from the products that the fit needs anyway."""
+
+    def __init__(self, X: Operand, strength: float):
+        super().__init__(strength)
+        self._squares = X.row_squared_norms()
+
+    def value(self, state: State) -> float:
+        """strength · (Σ_i c_i Σ_j w_ij + Σ_j d_j Σ_i w_ij − 2⟨W, X Hᵀ⟩), samples counted by their weights."""
+        weight = state.X.sample_weight
+        codes = state.W.sum(axis=1, dtype=np.float64)
+        if weight is not None:
+            codes *= weight
+        if state.knows("product", CODES):
+            cross = dot64(state.product(COMPONENTS), state.Ht)
+        else:
+            product = state.product(CODES)
+            cross = dot64(product if weight is None else weight[:, None] * product, state.W)
+        apart = codes @ self._squares + self._mass(state) @ _squared_norms(state.Ht) - 2 * cross
+        return self.strength * max(float(apart), 0.0)
+
+    @staticmethod
+    def _mass(state: State) -> Array:
+        """Σ_i s_i w_ij of every component."""
+        weight = state.X.sample_weight
+
+        def mass() -> Array:
+            if weight is None:
+                return state.W.sum(axis=0, dtype=np.float64)
+            return np.asarray(weight.astype(np.float64) @ state.W)
+
+        return state.recall("mass", CODES, mass)
+
+    def quadratic(self, state: State, factor: Factor) -> Quadratic:
+        """A⁺ = strength · the data's pull; the rest as in the module's formulas."""
+        dtype = state.W.dtype
+        if factor == COMPONENTS:
+            return Quadratic(
+                data=self.strength, couplings=(Coupling((self.strength * self._mass(state)).astype(dtype)),)
+            )
+        weight = state.X.sample_weight
+        push = (self.strength / 2 * np.add.outer(self._squares, _squared_norms(state.Ht))).astype(dtype)
+        if weight is None:
+            return Quadratic(data=self.strength, repel=push)
+        return Quadratic(data=dtype.type(self.strength) * weight, repel=weight[:, None] * push)
+
+
+class BoundKnownCoordinates(_BoundCoordinates):
+    """Some entries are unknown: strength · Σ_ij w_ij Σ_{f known} (x_if − h_jf)², in passes over blocks of rows."""
+
+    offers_quadratic = False
+
+    def __init__(self, X: Operand, strength: float):
+        super().__init__(strength)
+        squares = ((x * x).sum(axis=1, dtype=np.float64) for _, x, _ in _known_blocks(X))
+        self._squares = np.concatenate([np.asarray(part).ravel() for part in squares])
+
+    def value(self, state: State) -> float:
+        """As with all entries known, each sum over the known ones."""
+        factor = COMPONENTS if state.knows(self._key, CODES) else CODES
+        pull, known = self._products(state, factor)
+        W = _weighted(state)
+        F, partner = (W, W) if factor == CODES else (state.Ht, state.Ht**2)
+        apart = W.sum(axis=1, dtype=np.float64) @ self._squares + dot64(known, partner) - 2 * dot64(pull, F)
+        return self.strength * max(float(apart), 0.0)
+
+    @property
+    def _key(self) -> tuple[str, int]:
+        return "known products", id(self)
+
+    def _products(self, state: State, factor: Factor) -> tuple[Array, Array]:
+        """X₀ Hᵀ and M (Hᵀ)² for the codes, X₀ᵀW and MᵀW for the components: X₀ the data, M the pattern of the known."""
+        if factor == CODES:
+            return state.recall(self._key, COMPONENTS, lambda: _dot(state.X, state.Ht, state.Ht**2))
+        return state.recall(self._key, CODES, lambda: _t_dot(state.X, _weighted(state)))
+
+    def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
+        """Every entry of the components has a curvature of its own, which is not of that form."""
+        raise NotImplementedError("Local coordinates over known entries have no quadratic form.")
+
+    def split(self, state: State, factor: Factor) -> Split:
+        """The halves of the gradient; a convex quadratic all the same."""
+        pull, known = self._products(state, factor)
+        scale = state.W.dtype.type(self.strength)
+        if factor == COMPONENTS:
+            return Split(up={1: 2 * scale * known * state.Ht}, down={0: 2 * scale * pull}, quadratic=True)
+        push = scale * (self._squares[:, None] + known).astype(state.W.dtype)
+        pull = 2 * scale * pull
+        weight = state.X.sample_weight
+        if weight is not None:
+            push, pull = weight[:, None] * push, weight[:, None] * pull
+        return Split(up={0: push}, down={0: pull}, quadratic=True)
+
+
+def _squared_norms(F: Array) -> Array:
+    """‖f_j‖² of every column, in float64."""
+    return np.einsum("ij,ij->j", F, F, dtype=np.float64, casting="safe")
+
+
+def _weighted(state: State) -> Array:
+    weight = state.X.sample_weight
+    return state.W if weight is None else weight[:, None] * state.W
+
+
+def _known_blocks(X: Operand) -> Iterator[tuple[slice, Any, Any]]:
+    """Rows with zeros for the unknown entries, and the pattern of the known ones."""
+    for rows, x in X.row_blocks(2 * X.shape[1] * X.dtype.itemsize):
+        if X.missing == "unstored":
+            yield rows, x, sp.csr_array((np.ones_like(x.data), x.indices, x.indptr), shape=x.shape)
+            continue
+        full = x.toarray() if sp.issparse(x) else x
+        unknown = np.isnan(full)
+        yield rows, np.where(unknown, full.dtype.type(0), full), (~unknown).astype(full.dtype)
+
+
+def _dot(X: Operand, A: Array, B: Array) -> tuple[Array, Array]:
+    """X₀ A and M B."""
+    parts = [(np.asarray(x @ A), np.asarray(known @ B)) for _, x, known in _known_blocks(X)]
+    return np.concatenate([pull for pull, _ in parts]), np.concatenate([known for _, known in parts])
+
+
+def _t_dot(X: Operand, A: Array) -> tuple[Array, Array]:
+    """X₀ᵀ A and Mᵀ A."""
+    pull, seen = np.zeros((X.shape[1], A.shape[1]), A.dtype), np.zeros((X.shape[1], A.shape[1]), A.dtype)
+    for rows, x, known in _known_blocks(X):
+        pull += x.T @ A[rows]
+        seen += known.T @ A[rows]
+    return pull, seen

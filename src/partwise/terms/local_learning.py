@@ -1,0 +1,144 @@
+"""Local learning: every sample's code can be predicted from its neighbours' codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.forms import Coupling, Quadratic
+from ..core.operand import Operand
+from ..core.rows import Diagonal, Square
+from ..core.state import State
+from ..core.term import BoundTerm, Term
+from ..core.types import CODES, Array, Factor
+from ..graphs import local_predictors, nearest_neighbors, rbf_bandwidth, warn_if_scattered
+from ..graphs.predictors import Kernel, check_predictors
+from .penalties import check_strength
+from .smoothness import BoundSmoothness
+
+# S = (I − G)ᵀ(I − G) is multiplied out while its rows are no longer than this, or than a row of X.
+LONGEST_ROW = 500
+
+
+@dataclass(frozen=True, eq=False)
+class LocalLearning(Term):
+    """strength · ‖(I − G) W‖² = strength · Σ_i ‖w_i − Σ_j g_ij w_j‖², G the local predictors of the samples.
+
+    Every code should be what a kernel ridge regression on the neighbours' codes predicts (Gu & Zhou 2009, Eq. 11 with
+    L = (I − G)ᵀ(I − G); printed without the transpose). Samples without neighbours, which are the all-zero ones, have
+    no predictor and no share in the sum.
+
+    Parameters
+    ----------
+    strength : float
+        μ in the paper.
+    n_neighbors : int, default=10
+    kernel : {"cosine", "rbf", "linear"} or callable, default="cosine"
+    bandwidth : float, optional
+        Of the rbf kernel, see :func:`partwise.graphs.rbf_bandwidth`.
+    ridge : float, default=0.01
+    metric : {"cosine", "euclidean"}, default="cosine"
+        Who is near, see :func:`partwise.graphs.nearest_neighbors`; the rest: :func:`partwise.graphs.local_predictors`.
+    """
+
+    strength: float
+    n_neighbors: int = 10
+    kernel: Kernel = "cosine"
+    bandwidth: float | None = None
+    ridge: float = 0.01
+    metric: Any = "cosine"
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundLocalLearning:
+        """Solve the local regressions."""
+        strength = check_strength("The strength of LocalLearning", self.strength)
+        check_predictors(self.kernel, self.bandwidth, self.ridge)
+        if X.missing is not None:
+            raise ValueError("Neighbours cannot be found in data with missing entries; local learning needs them all.")
+        links = nearest_neighbors(X.array, self.n_neighbors, self.metric)
+        bandwidth = self.bandwidth
+        if self.kernel == "rbf" and bandwidth is None:
+            bandwidth = rbf_bandwidth(X.array, links)
+        G = local_predictors(links, X.array, kernel=self.kernel, bandwidth=bandwidth, ridge=self.ridge)
+        return BoundLocalLearning(self, G, bandwidth, strength, X)
+
+
+class BoundLocalLearning(BoundSmoothness):
+    """S = strength · (I − G)ᵀ(I − G), multiplied out or applied.
+
+    Attributes
+    ----------
+    predictors : csr_array of shape (n_samples, n_samples)
+        G.
+    residual : csr_array of shape (n_predicted, n_samples)
+        I − G, its rows those of the samples that have a predictor.
+    """
+
+    def __init__(self, term: LocalLearning, G: Any, bandwidth: float | None, strength: float, X: Operand):
+        self.predictors = G
+        self._term = term
+        self._bandwidth = bandwidth
+        self._strength = strength
+        self._X = X
+        predicted = np.flatnonzero(np.diff(G.indptr))
+        self.residual = (sp.eye_array(G.shape[0], format="csr") - G)[predicted]
+        square = Square(self.residual, strength, X.dtype)
+        self.offers_entries = _longest_row(G) <= max(LONGEST_ROW, _stored_per_row(X))
+        super().__init__("local learning", [square.formed() if self.offers_entries else square])
+
+    def consider(self, n_components: int) -> None:
+        """Warn if the neighbourhoods fall into more pieces than there are components."""
+        warn_if_scattered(self.predictors, n_components)
+
+    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+        """New codes are drawn to what the training codes of their neighbours predict."""
+        term = self._term
+        links = nearest_neighbors(X_new.array, term.n_neighbors, term.metric, X_train=self._X.array)
+        G = local_predictors(
+            links, X_new.array, self._X.array, kernel=term.kernel, bandwidth=self._bandwidth, ridge=term.ridge
+        )
+        return BoundPrediction(self.name, G, self._strength, codes)
+
+
+def _longest_row(G: Any) -> int:
+    """Most entries that a row of (I − G)ᵀ(I − G) has, on average: p + 1 residuals of p + 1 samples each."""
+    n = int(G.shape[0])
+    return min(n, (G.nnz // n + 1) ** 2)
+
+
+def _stored_per_row(X: Operand) -> int:
+    stored = X.array.nnz if sp.issparse(X.array) else X.shape[0] * X.shape[1]
+    return int(stored) // X.shape[0]
+
+
+class BoundPrediction(BoundTerm):
+    """New samples: strength · Σ_i ‖w_i − t_i‖² with t_i = Σ_t g_it w_t predicted from the training codes."""
+
+    def __init__(self, name: str, G: Any, strength: float, codes: Array):
+        self.name = name
+        self._pull = (strength * (np.diff(G.indptr) > 0)).astype(codes.dtype)
+        self._target = np.asarray(G @ codes, codes.dtype)
+
+    def value(self, state: State) -> float:
+        """strength · Σ_i ‖w_i − t_i‖²."""
+        return float(Diagonal(self._pull).energy(state.W - self._target).sum())
+
+    def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
+        """A = strength · t, which may have either sign; S = strength · I."""
+        if factor != CODES:
+            return None
+        pull = self._pull[:, None] * self._target
+        ones = np.ones(state.W.shape[1], state.W.dtype)
+        return Quadratic(
+            attract=np.maximum(pull, 0),
+            repel=np.maximum(-pull, 0),
+            couplings=(Coupling(ones, Diagonal(self._pull)),),
+        )
+
+    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+        """It is one already."""
+        raise ValueError("This term already codes new samples.")
