@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types unit clean
+.PHONY: demo test lint types unit bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/partwise compare digits --output partwise-digits.png
@@ -20,6 +20,11 @@ types: $(READY)
 
 unit: $(READY)
 	$(BIN)/pytest
+
+# Peers that cannot be installed are named in the table.
+bench bench-full: $(READY)
+	test -e $(VENV)/.peers || { $(BIN)/python -m pip install --quiet --editable '.[bench]' && touch $(VENV)/.peers; } || true
+	$(BIN)/python -m benchmarks $(if $(filter bench-full,$@),--full)
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"partwise needs Python 3.11 or newer, this is {v.major}.{v.minor}; set PYTHON=/path/to/python")'

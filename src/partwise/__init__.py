@@ -12,6 +12,7 @@ from .estimators import (
     LocalCoordinateNMF,
     LocalLearningClustering,
     LocalLearningNMF,
+    LocalSimilarityNMF,
 )
 
 __version__ = "0.1.0"
@@ -24,5 +25,6 @@ __all__ = [
     "LocalCoordinateNMF",
     "LocalLearningClustering",
     "LocalLearningNMF",
+    "LocalSimilarityNMF",
     "__version__",
 ]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .core.dual import DualState, FeatureKernel
 from .core.forms import Quadratic, Split
 from .core.operand import Missing, Operand, as_operand
 from .core.state import State
@@ -31,6 +32,7 @@ def check_term(
     n_components: int = 3,
     sample_weight: Any = None,
     missing: Missing = None,
+    dual: bool = False,
     random_state: int = 0,
 ) -> None:
     """Raise an AssertionError that says what is wrong with a term; return None if nothing is.
@@ -53,6 +55,8 @@ def check_term(
     n_components : int, default=3
     sample_weight : array of shape (n_samples,), optional
     missing : {None, "nan", "unstored"}, default=None
+    dual : bool, default=False
+        Examine the term with components made of samples, H = PᵀX, at random codes and coefficients P.
     random_state : int, default=0
     """
     rng = np.random.RandomState(random_state)
@@ -62,11 +66,18 @@ def check_term(
     bound = term.bind(operand, None if y is None else np.asarray(y), rng, weight)
     W, Ht = (rng.uniform(0.2, 1.0, size=(rows, n_components)).astype(np.float64) for rows in operand.shape)
     state = State(operand, W, Ht)
+    if dual:
+        P = rng.uniform(0.2, 1.0, size=W.shape) / len(W)
+        state = DualState(FeatureKernel(operand, signed=bool(_lowest(data) < 0)), W, P)
     _check_bound(bound, state, rng)
     if isinstance(bound, BoundPenalty):
         _check_degree(bound, state)
         _check_bound(Gauged(bound), state, rng)
     _check_new(bound, operand, W)
+
+
+def _lowest(data: Any) -> float:
+    return float(data.min())
 
 
 def _check_bound(bound: BoundTerm, state: State, rng: np.random.RandomState) -> None:

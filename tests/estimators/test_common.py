@@ -7,9 +7,18 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from partwise import NMF, ConstrainedNMF, Factorization, GraphNMF, LocalCoordinateNMF, LocalLearningNMF
+from partwise import (
+    NMF,
+    ConstrainedNMF,
+    Factorization,
+    GraphNMF,
+    LocalCoordinateNMF,
+    LocalLearningNMF,
+    LocalSimilarityNMF,
+)
 
-ESTIMATORS = [NMF(), GraphNMF(), ConstrainedNMF(), Factorization(), LocalLearningNMF(), LocalCoordinateNMF()]
+TAKE_WEIGHTS = [NMF(), GraphNMF(), ConstrainedNMF(), Factorization(), LocalLearningNMF(), LocalCoordinateNMF()]
+ESTIMATORS = [*TAKE_WEIGHTS, LocalSimilarityNMF()]
 WEIGHTED = [NMF(), ConstrainedNMF(), Factorization(), LocalCoordinateNMF()]
 
 CLUSTERING = "feeds negative data whatever the tags say; see test_clusters_shifted_blobs"
@@ -55,7 +64,7 @@ def test_weights_are_repetitions(estimator, solver):
     np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-9)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+@pytest.mark.parametrize("estimator", TAKE_WEIGHTS, ids=lambda estimator: type(estimator).__name__)
 def test_zero_weight_is_absence(estimator):
     rng = np.random.RandomState(0)
     X, W, H = rng.uniform(size=(20, 6)), rng.uniform(size=(20, 3)), rng.uniform(size=(3, 6))

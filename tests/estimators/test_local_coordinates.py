@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from real_data import images
+from paper_images import images
 from sklearn.datasets import load_digits
 
 from partwise import Factorization, GraphNMF, LocalCoordinateNMF

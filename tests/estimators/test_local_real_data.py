@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from real_data import images
+from paper_images import images
 
 from partwise import LocalCoordinateNMF, LocalLearningNMF
 

@@ -40,10 +40,19 @@ class State:
 
     def replace(self, factor: Factor, value: Array) -> State:
         """The state with one factor exchanged."""
-        new = State(self.X, value, self.Ht) if factor == CODES else State(self.X, self.W, value)
+        new = self._with(value, self.Ht) if factor == CODES else self._with(self.W, value)
         kept = OTHER[factor]
         new._memo[kept] = self._memo[kept]
         return new
+
+    def _with(self, W: Array, Ht: Array) -> State:
+        """A state of the same kind with other factors."""
+        return State(self.X, W, Ht)
+
+    @property
+    def components(self) -> Array:
+        """H."""
+        return self.Ht.T
 
     def recall(self, key: Hashable, depends_on: Factor | None, compute: Callable[[], T]) -> T:
         """The result stored under `key`, computed now if it is not there.

@@ -50,6 +50,10 @@ class BoundTerm(ABC):
         Whether every S of the quadratic has entries that can be swept; a product that is never multiplied out has none.
     anchored : bool
         The term ties the components to the samples: it settles the scale, and a sample is a place for a component.
+    scale_free : bool
+        Stretching a column of the codes and shrinking that of the components by as much leaves the value as it is.
+    orthogonality : float
+        The term is orthogonality/2 · ‖WᵀW − I‖², the one quartic that solvers know; 0 for all others.
     """
 
     name: str
@@ -57,6 +61,8 @@ class BoundTerm(ABC):
     offers_quadratic: ClassVar[bool] = True
     offers_entries: bool = True
     anchored: ClassVar[bool] = False
+    scale_free: ClassVar[bool] = False
+    orthogonality: float = 0.0
 
     @abstractmethod
     def value(self, state: State) -> float:

@@ -6,6 +6,7 @@ from .graph_nmf import GraphNMF
 from .local_coordinate_nmf import LocalCoordinateNMF
 from .local_learning_clustering import LocalLearningClustering
 from .local_learning_nmf import LocalLearningNMF
+from .local_similarity_nmf import LocalSimilarityNMF
 from .nmf import NMF
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "LocalCoordinateNMF",
     "LocalLearningClustering",
     "LocalLearningNMF",
+    "LocalSimilarityNMF",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -22,12 +23,14 @@ from ..core.types import CODES, Array, IntArray
 from ..solvers.choice import choose_solver
 from ..solvers.codes import code_samples
 from ..solvers.loop import Options, minimise
+from ..solvers.sampled import sampled_start
 from ..solvers.starts import start_factors
+from ..terms import BetaDivergence, Frobenius
 from .assignment import Assignment
 from .scale import apply_scale, normalise
 from .validation import FLOATS, check_factors, check_sample_weight, check_size, check_X, what_is_missing
 
-NAMED_STARTS = ("auto", "random", "nndsvd", "nndsvda", "kmeans")
+NAMED_STARTS = ("auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled")
 
 
 class BaseFactorization(
@@ -139,10 +142,20 @@ class BaseFactorization(
         n_starts = 1 if init.startswith("nndsvd") else self.n_init
         seeds = rng.randint(np.iinfo(np.int32).max, size=n_starts)
 
-        def maker(seed: int) -> Callable[[], State]:
-            return lambda: State(X, *start_factors(X, self.n_components, init, np.random.RandomState(seed)))
+        def start(seed: int) -> State:
+            source = np.random.RandomState(seed)
+            if init == "sampled":
+                return State(X, *sampled_start(X, self.n_components, source, self._fit_to))
+            return State(X, *start_factors(X, self.n_components, init, source))
 
-        return [maker(int(seed)) for seed in seeds]
+        return [partial(start, int(seed)) for seed in seeds]
+
+    def _fit_to(self, sample: Operand) -> Objective:
+        """The objective without its penalties, on other data."""
+        fits = [term for term in self._terms() if isinstance(term, Frobenius | BetaDivergence)]
+        if not fits or any(fit.weights is not None for fit in fits):
+            raise ValueError("init='sampled' needs a fit without element weights; use init='random'.")
+        return Objective([fit.bind(sample) for fit in fits])
 
     def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, Array] | None:
         """W and Hᵀ to start from, if the user gave them or a warm start has them."""

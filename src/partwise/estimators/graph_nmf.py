@@ -6,11 +6,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from ..core.term import Term
 from ..core.types import IntArray
 from ..graphs import check_labels
 from ..terms import NeighborGraph
+from ..terms.graph import BoundNeighborGraph
 from .base import BaseFactorization
 from .nmf import fit_term
 
@@ -51,6 +53,9 @@ class GraphNMF(BaseFactorization):
         linked to their nearest training samples in any case.
     use_labels : bool, default=False
         Let `y` edit the graph; −1 marks samples of unknown class.
+    neighbors_method : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are found: "auto" is exact, but approximate for more than 30,000 dense samples if pynndescent is
+        installed (``pip install 'partwise[neighbors]'``).
     loss : {"frobenius", "kullback-leibler"}, default="frobenius"
         D.
     scale : {"auto", "components", None}, default="auto"
@@ -62,6 +67,9 @@ class GraphNMF(BaseFactorization):
     ----------
     components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
         As for :class:`NMF`.
+    graph_method_ : {"products", "index", "descent", "given", "none"}
+        Where the graph comes from: neighbours found exactly by products (dense data) or by an inverted index (sparse
+        data), or approximately by nearest-neighbour descent; given by the user; or none, at strength 0.
 
     Examples
     --------
@@ -84,6 +92,7 @@ class GraphNMF(BaseFactorization):
         "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
         "graph": ["array-like", "sparse matrix", callable, None],
         "use_labels": ["boolean"],
+        "neighbors_method": [StrOptions({"auto", "exact", "approximate"})],
         "loss": [StrOptions({"frobenius", "kullback-leibler"})],
     }
 
@@ -98,6 +107,7 @@ class GraphNMF(BaseFactorization):
         bandwidth: float | None = None,
         graph: Any = None,
         use_labels: bool = False,
+        neighbors_method: str = "auto",
         loss: str = "frobenius",
         scale: str | None = "auto",
         solver: str = "auto",
@@ -119,6 +129,7 @@ class GraphNMF(BaseFactorization):
         self.bandwidth = bandwidth
         self.graph = graph
         self.use_labels = use_labels
+        self.neighbors_method = neighbors_method
         self.loss = loss
         self.scale = scale
         self.solver = solver
@@ -146,8 +157,16 @@ class GraphNMF(BaseFactorization):
                 self.bandwidth,
                 self.graph,
                 self.use_labels,
+                self.neighbors_method,
             ),
         ]
 
     def _labels(self, y: Any, n_samples: int) -> IntArray | None:
         return check_labels(y, n_samples)[0] if self.use_labels else None
+
+    @property
+    def graph_method_(self) -> str:
+        """How the neighbours of the training samples were found."""
+        check_is_fitted(self, "embedding_")
+        terms = (getattr(term, "penalty", term) for term in self._bound_terms)
+        return next((term.search for term in terms if isinstance(term, BoundNeighborGraph)), "none")

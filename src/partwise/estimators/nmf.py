@@ -48,8 +48,9 @@ class NMF(BaseFactorization):
         end; with penalties on both factors these settle it. None: whatever the sweeps give.
     solver : {"auto", "coordinate", "multiplicative"}, default="auto"
         "auto" takes coordinate descent for the Frobenius loss on complete data, multiplicative rules otherwise.
-    init : {"auto", "random", "nndsvd", "nndsvda", "kmeans"} or (W, H), default="auto"
-        Start. "auto" is "nndsvda", or "random" with missing entries.
+    init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H), default="auto"
+        Start. "auto" is "nndsvda", or "random" with missing entries. "sampled" first fits an eighth of the samples,
+        which pays on large data.
     max_iter : int, default=500
         Most sweeps; a sweep is the codes, then the components.
     tol : float, default=1e-6

@@ -6,13 +6,14 @@ terms or solvers.
 
 from .given import check_graph, warn_if_scattered
 from .labels import check_labels, edit_by_labels
-from .neighbors import nearest_neighbors
+from .neighbors import choose_search, nearest_neighbors
 from .predictors import local_predictors, rbf_bandwidth
 from .weights import heat_bandwidth, neighbor_graph, new_sample_links, weigh_links
 
 __all__ = [
     "check_graph",
     "check_labels",
+    "choose_search",
     "edit_by_labels",
     "heat_bandwidth",
     "local_predictors",

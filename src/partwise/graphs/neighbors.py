@@ -1,32 +1,37 @@
-"""Exact nearest neighbours of dense and sparse samples, in blocks."""
+"""Nearest neighbours of dense and sparse samples."""
 
 from __future__ import annotations
 
 import warnings
+from importlib.util import find_spec
 from numbers import Integral
 from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.types import Array, IntArray
-from .samples import block_rows, blocks_of, read_new_samples, read_samples, row_norms
+from .samples import read_new_samples, read_samples, row_norms
+from .searches import Query, search_descent, search_index, search_products
 
 Metric = Literal["cosine", "euclidean"]
+Method = Literal["auto", "exact", "approximate"]
+Search = Literal["products", "index", "descent"]
 
-# Scores are of order one, with rounding errors of a few 1e-16 that differ between dense and sparse products
-# and between blocks. Rounded to so many decimals, equal distances are equal, and the lower index wins.
-SCORE_DECIMALS = 12
+SEARCHES = {"products": search_products, "index": search_index, "descent": search_descent}
+# Beyond so many dense samples an approximate search is much faster than an exact one.
+EXACT_ROWS = 30_000
 
 
-def nearest_neighbors(X: Any, n_neighbors: int, metric: Metric = "cosine", *, X_train: Any = None) -> Any:
+def nearest_neighbors(
+    X: Any, n_neighbors: int, metric: Metric = "cosine", *, X_train: Any = None, method: Method = "auto"
+) -> Any:
     """Link every sample to its nearest samples.
 
-    The search is exact and compares blocks of samples: besides its result it holds less than 100 MB, whatever
-    the number of samples. A sample is never its own neighbour, though its duplicates may be. Among equally
-    distant samples the one with the lower index wins; distances count as equal if their squares agree to
-    about 1e-12 of the largest squared norm (for cosine: of one). All-zero samples have no direction: they get
-    no links and are nobody's neighbours, under both metrics.
+    The exact search compares dense samples in blocks, holding less than 100 MB per thread besides its result whatever
+    their number, and sparse samples through an inverted index as large as the data. A sample is never its own
+    neighbour, though its duplicates may be. Among equally distant samples the one with the lower index wins; distances
+    count as equal if their squares agree to about 1e-12 of the largest squared norm (for cosine: of one). All-zero
+    samples have no direction: they get no links and are nobody's neighbours, under both metrics.
 
     Parameters
     ----------
@@ -39,6 +44,9 @@ def nearest_neighbors(X: Any, n_neighbors: int, metric: Metric = "cosine", *, X_
     X_train : {array-like, sparse matrix} of shape (n_train, n_features), default=None
         Where to look for the neighbours. By default among the other rows of `X`. Here too many neighbours are
         clipped to `n_train` without a warning: it came when the training samples were linked.
+    method : {"auto", "exact", "approximate"}, default="auto"
+        "auto" searches exactly, but approximately among more than 30,000 dense samples if pynndescent is installed; it
+        then misses a few links in a thousand. :func:`choose_search` says which it will be.
 
     Returns
     -------
@@ -54,7 +62,10 @@ def nearest_neighbors(X: Any, n_neighbors: int, metric: Metric = "cosine", *, X_
         X, X_train = read_new_samples(X, X_train)
     p = _clip_neighbors(n_neighbors, X_train.shape[0], within)
 
-    norms, train_norms = row_norms(X), row_norms(X_train)
+    search = choose_search(X, method, within=within)
+
+    norms = row_norms(X)
+    train_norms = norms if within else row_norms(X_train)
     if metric == "cosine":
         scales, train_scales = np.where(norms > 0, norms, 1.0), np.where(train_norms > 0, train_norms, 1.0)
     else:
@@ -62,19 +73,8 @@ def nearest_neighbors(X: Any, n_neighbors: int, metric: Metric = "cosine", *, X_
         scales, train_scales = np.full_like(norms, largest), np.full_like(train_norms, largest)
     # ‖a − b‖² / 2 = ‖a‖² / 2 + (‖b‖² / 2 − ⟨a, b⟩), and only the bracket ranks the neighbours of a.
     half = np.where(train_norms > 0, (train_norms / train_scales) ** 2 / 2, np.inf)
-
-    found = np.empty((X.shape[0], p), dtype=np.intp)
-    for rows in blocks_of(X.shape[0], block_rows(X)):
-        A = _scaled(X[rows], scales[rows])
-        best = np.full((A.shape[0], p), np.inf)
-        nearest = np.full((A.shape[0], p), -1)
-        for cols in blocks_of(X_train.shape[0], block_rows(X_train)):
-            scores = half[cols] - _product(A, _scaled(X_train[cols], train_scales[cols]))
-            np.round(scores, SCORE_DECIMALS, out=scores)
-            if within and rows == cols:
-                np.fill_diagonal(scores, np.inf)
-            best, nearest = _merge(best, nearest, scores, cols.start)
-        found[rows] = nearest
+    query = Query(X, X_train, p, norms, scales, train_scales, half, within)
+    found = SEARCHES[search](query) if p else np.empty((X.shape[0], 0), np.intp)
     found[norms == 0] = -1
 
     kept = found >= 0
@@ -82,6 +82,49 @@ def nearest_neighbors(X: Any, n_neighbors: int, metric: Metric = "cosine", *, X_
     links = sp.csr_array((np.ones(indptr[-1]), found[kept], indptr), shape=(X.shape[0], X_train.shape[0]))
     links.sort_indices()
     return links
+
+
+def choose_search(X: Any, method: Method = "auto", *, within: bool = True) -> Search:
+    """How neighbours will be found.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    method : {"auto", "exact", "approximate"}, default="auto"
+        As for :func:`nearest_neighbors`.
+    within : bool, default=True
+        Whether neighbours are looked for among the samples themselves. New samples are always linked exactly: each
+        has to depend on itself alone.
+
+    Returns
+    -------
+    search : {"products", "index", "descent"}
+        Exact by blocked products (dense data), exact by an inverted index (sparse data), or approximate by
+        nearest-neighbour descent.
+    """
+    if method not in get_args(Method):
+        raise ValueError(f"method={method!r} was given; it must be 'auto', 'exact' or 'approximate'.")
+    if sp.issparse(X):
+        if method == "approximate":
+            raise ValueError(
+                "method='approximate' was given with sparse data, where it is slower and finds less than the exact "
+                "search. Use method='auto'."
+            )
+        return "index"
+    if not within or method == "exact" or (method == "auto" and X.shape[0] <= EXACT_ROWS):
+        return "products"
+    if find_spec("pynndescent") is not None:
+        return "descent"
+    install = "pip install 'partwise[neighbors]'"
+    if method == "approximate":
+        raise ImportError(f"method='approximate' was given, which needs pynndescent: {install}. Or use method='exact'.")
+    warnings.warn(
+        f"The neighbours of {X.shape[0]} samples are searched exactly, which takes long. For a faster approximate "
+        f"search: {install}. For the exact one without this message: method='exact'.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return "products"
 
 
 def _clip_neighbors(n_neighbors: int, n_train: int, within: bool) -> int:
@@ -96,36 +139,3 @@ def _clip_neighbors(n_neighbors: int, n_train: int, within: bool) -> int:
             stacklevel=3,
         )
     return min(int(n_neighbors), most)
-
-
-def _scaled(block: Any, scales: Array) -> Any:
-    """Rows divided by their scales, in float64."""
-    if sp.issparse(block):
-        return sp.diags_array(1.0 / scales) @ block
-    return block / scales[:, None]
-
-
-def _product(A: Any, B: Any) -> Array:
-    """A Bᵀ as a dense array."""
-    product = A @ B.T
-    return product.toarray() if sp.issparse(product) else np.asarray(product)
-
-
-def _merge(best: Array, nearest: IntArray, scores: Array, start: int) -> tuple[Array, IntArray]:
-    """Let the scores of samples start, start + 1, … compete with the best scores so far, row by row."""
-    n, p = best.shape
-    width = scores.shape[1]
-    # Only a strictly lower score wins a place: ties stay with the lower index, and infinity never wins.
-    better = scores < best[:, -1:]
-    if start == 0:
-        # Everyone beats the empty list; sorting them all would cost as much as the products.
-        last = min(p, width) - 1
-        better &= scores <= np.partition(scores, last, axis=1)[:, last, None]
-    rows, cols = np.divmod(np.flatnonzero(better), width)
-    all_rows = np.concatenate([np.repeat(np.arange(n), p), rows])
-    all_scores = np.concatenate([best.ravel(), scores[rows, cols]])
-    all_indices = np.concatenate([nearest.ravel(), cols + start])
-    order = np.lexsort((all_scores, all_rows))
-    first = np.searchsorted(all_rows[order], np.arange(n))
-    chosen = order[first[:, None] + np.arange(p)]
-    return all_scores[chosen], all_indices[chosen]

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.types import Array
-from .neighbors import Metric, nearest_neighbors
+from .neighbors import Method, Metric, nearest_neighbors
 from .samples import block_rows, blocks_of, link_sources, read_new_samples, read_samples, row_dots
 
 EdgeWeights = Literal["binary", "heat", "cosine"]
@@ -21,6 +21,8 @@ def neighbor_graph(
     metric: Metric = "cosine",
     edge_weights: EdgeWeights = "binary",
     bandwidth: float | None = None,
+    *,
+    method: Method = "auto",
 ) -> Any:
     """Edge weights of the nearest-neighbour graph of the samples.
 
@@ -44,6 +46,8 @@ def neighbor_graph(
         The weight of an edge.
     bandwidth : float, default=None
         Scale of the heat kernel, a squared distance. By default that of :func:`heat_bandwidth`.
+    method : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are found, see :func:`nearest_neighbors`.
 
     Returns
     -------
@@ -53,7 +57,7 @@ def neighbor_graph(
     # A wrong choice of weights should not wait for the neighbours to be found.
     _check_weights(edge_weights, bandwidth)
     X = read_samples(X)
-    links = nearest_neighbors(X, n_neighbors, metric)
+    links = nearest_neighbors(X, n_neighbors, metric, method=method)
     return weigh_links(links.maximum(links.T), X, edge_weights=edge_weights, bandwidth=bandwidth)
 
 

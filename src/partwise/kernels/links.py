@@ -38,3 +38,34 @@ def products_at(indptr: Array, indices: Array, W: Array, Ht: Array) -> Array:
                 total += W[i, j] * Ht[c, j]
             out[p] = total
     return out
+
+
+@njit(cache=True)
+def aggregate_rows(indptr: Array, indices: Array, data: Array) -> Array:
+    """Group every row with the free rows that pull at it: greedy, in the order of the rows.
+
+    A row whose neighbours are all taken joins the group of the one that pulls at it most.
+    """
+    n = len(indptr) - 1
+    group = np.full(n, -1, np.int64)
+    n_groups = 0
+    for i in range(n):
+        if group[i] >= 0:
+            continue
+        free = 0
+        strongest, pull = -1, 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            if data[p] < 0:
+                if group[indices[p]] < 0:
+                    free += 1
+                elif -data[p] > pull:
+                    strongest, pull = indices[p], -data[p]
+        if free == 0 and strongest >= 0:
+            group[i] = group[strongest]
+            continue
+        group[i] = n_groups
+        for p in range(indptr[i], indptr[i + 1]):
+            if data[p] < 0 and group[indices[p]] < 0:
+                group[indices[p]] = n_groups
+        n_groups += 1
+    return group

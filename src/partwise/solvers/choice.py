@@ -10,6 +10,7 @@ from ..core.objective import Objective
 from .coordinate import Coordinate
 from .multiplicative import Multiplicative
 from .point import Solver
+from .projected import Projected
 from .revival import Reviving
 from .unit_codes import UnitCodes
 
@@ -30,6 +31,12 @@ def choose_solver(name: SolverName, objective: Objective) -> Callable[[], Solver
     if any(term.anchored for term in objective.terms):
         return lambda: Reviving(objective, new_solver)
     return new_solver
+
+
+def choose_dual_solver(name: str, objective: Objective) -> Callable[[], Solver]:
+    """The same for components made of samples, whose kernel is a product: there is nothing to sweep by entries."""
+    solver: Callable[[Objective], Solver] = Multiplicative if name == "multiplicative" else Projected
+    return partial(solver, objective)
 
 
 def _unit_codes_solver(name: SolverName, objective: Objective) -> Callable[[], Solver]:

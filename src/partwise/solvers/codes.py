@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..core.objective import Objective
 from ..core.operand import Operand
@@ -17,7 +18,9 @@ from .multiplicative import Multiplicative
 MAX_PASSES = 2000
 
 
-def code_samples(terms: Sequence[BoundTerm], X: Operand, Ht: Array, codes: Array) -> Array:
+def code_samples(
+    terms: Sequence[BoundTerm], X: Operand, Ht: Array, codes: Array, max_passes: int = MAX_PASSES
+) -> Array:
     """Minimise the objective over the codes of new samples, each row by itself and to convergence.
 
     Parameters
@@ -29,21 +32,42 @@ def code_samples(terms: Sequence[BoundTerm], X: Operand, Ht: Array, codes: Array
     Ht : ndarray of shape (n_features, n_components)
     codes : ndarray of shape (n_training_samples, n_components)
         Codes of the training samples, to which a graph links the new ones.
+    max_passes : int, default=2000
+        Most passes over a row.
     """
     objective = Objective([new for term in terms if (new := term.for_new(X, codes)) is not None])
+    return code_rows(objective, X, Ht, max_passes)
+
+
+def code_rows(objective: Objective, X: Operand, Ht: Array, max_passes: int = MAX_PASSES) -> Array:
+    """Minimise an objective that does not couple samples over their codes, each row by itself and to convergence.
+
+    Parameters
+    ----------
+    objective : Objective
+        Of the codes of these samples.
+    X : Operand
+    Ht : ndarray of shape (n_features, n_components)
+    max_passes : int, default=2000
+        Most passes over a row.
+    """
     k = Ht.shape[1]
     tolerance = float(np.finfo(X.dtype).eps)
     if objective.without_quadratic():
         mass = X.dot(np.ones((X.shape[1], 1), X.dtype)) if X.missing is None else _known_mass(X)
         level = mass / max(float(Ht.sum(dtype=np.float64)), np.finfo(X.dtype).tiny)
         state = State(X, np.repeat(level, k, axis=1).astype(X.dtype), Ht)
-        return Multiplicative(objective).code(state, MAX_PASSES, tolerance**0.5)
+        return Multiplicative(objective).code(state, max_passes, tolerance**0.5)
     # A pass gains the square of its steps: eps² would be below what steps can resolve.
     state = State(X, np.zeros((X.shape[0], k), X.dtype), Ht)
-    return Coordinate(objective).code(state, MAX_PASSES, tolerance**1.5)
+    return Coordinate(objective).code(state, max_passes, tolerance**1.5)
 
 
 def _known_mass(X: Operand) -> Array:
     """Sum of the known entries of every sample, as a column."""
-    sums = [np.asarray(np.nansum(x, axis=1) if isinstance(x, np.ndarray) else x.sum(axis=1)) for _, x in X.row_blocks()]
-    return np.concatenate([part.reshape(-1, 1) for part in sums])
+    sums = []
+    for _, x in X.row_blocks():
+        if sp.issparse(x):
+            x = sp.csr_array((np.nan_to_num(x.data), x.indices, x.indptr), shape=x.shape)
+        sums.append(np.asarray(x.sum(axis=1) if sp.issparse(x) else np.nansum(x, axis=1)).reshape(-1, 1))
+    return np.concatenate(sums)

@@ -13,14 +13,17 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.objective import Objective
+from ..core.rows import RowMatrix
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
+from .multilevel import Level
 from .point import Point
-from .systems import RowCoupling, RowSystem, assemble
+from .systems import RowSystem, assemble
 
 MAX_PASSES = 8
 # The first sweeps decide in which minimum a run ends. Gentle ones, a single pass each and no extrapolation, lead to
-# better minima than solving for each factor against a start that knows nothing yet.
+# better minima than solving for each factor against a start that knows nothing yet. Not so where samples are coupled:
+# one pass would carry news over one link only.
 GENTLE_SWEEPS = 3
 # A pass that gains less than this share of the first one ends the passes on a row.
 PASS_TOLERANCE = 1e-3
@@ -50,7 +53,9 @@ class Coordinate:
         # with a sweep that is not extrapolated.
         self._ahead: State | None = None
         self._last: dict[Factor, Array] = {}
-        self._coupling: RowCoupling | None = None
+        # The coupled rows and their aggregates, and what they were made from.
+        self._coupled: tuple[RowMatrix, ...] = ()
+        self._level: Level | None = None
 
     def prepare(self, state: State) -> State:
         """Any non-negative start will do."""
@@ -59,7 +64,7 @@ class Coordinate:
     def sweep(self, point: Point) -> Point:
         """Codes, then components, each extrapolated unless the last sweep was rejected."""
         self._sweeps += 1
-        if self._sweeps <= GENTLE_SWEEPS:
+        if self._is_gentle:
             self._ahead = None
         careful = self._ahead is None
         ahead = point.state if self._ahead is None else self._ahead
@@ -81,8 +86,12 @@ class Coordinate:
         return new
 
     @property
+    def _is_gentle(self) -> bool:
+        return self._sweeps <= GENTLE_SWEEPS and self._level is None
+
+    @property
     def _passes(self) -> int:
-        return 1 if self._sweeps <= GENTLE_SWEEPS else MAX_PASSES
+        return 1 if self._is_gentle else MAX_PASSES
 
     def _code(self, state: State, beta: float) -> tuple[State, Array]:
         """New codes, extrapolated by beta, as a state; and the codes before extrapolation."""
@@ -122,10 +131,10 @@ class Coordinate:
         return F
 
     def _descend_coupled(self, system: RowSystem, F: Array, product: Array) -> Array:
-        if self._coupling is None or self._coupling.matrices != system.coupled:
-            self._coupling = RowCoupling(system.coupled, F.dtype)
+        if self._level is None or self._coupled != system.coupled:
+            self._coupled, self._level = system.coupled, Level.of(system.coupled, F.dtype)
         F = np.array(F, order="C")
-        system.descend_all(self._coupling, F, product.copy(), self._passes, PASS_TOLERANCE)
+        system.descend_all(self._level, F, product.copy(), self._passes, PASS_TOLERANCE)
         return F
 
     def _reject(self, careful: bool) -> None:

@@ -129,7 +129,7 @@ class Run:
             terms=dict(self.point.values),
             elapsed=self._trace[-1][1],
             codes=state.W,
-            components=state.Ht.T,
+            components=state.components,
         )
 
     def _has_converged(self, previous: Point, tol: float) -> bool:

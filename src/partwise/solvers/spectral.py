@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
-from scipy.sparse.linalg import lobpcg
+from scipy.sparse.linalg import LinearOperator, lobpcg
 
 from ..core.operand import Operand, group_means
 from ..core.types import Array, IntArray
@@ -43,15 +43,19 @@ def spectral_embedding(B: Any, n_components: int) -> Array:
 
 
 def _smallest_eigenvectors(B: Any, k: int) -> Array:
+    """Of BᵀB, which is formed only if it is small."""
     n = B.shape[1]
-    S = sp.csr_array(B.T @ B)
     if n <= max(MOST_DENSE, 5 * (k + LOBPCG_EXTRA)):
-        return np.asarray(eigh(S.toarray(), subset_by_index=[0, k - 1])[1])
+        return np.asarray(eigh((B.T @ B).toarray(), subset_by_index=[0, k - 1])[1])
+
+    def apply(V: Array) -> Array:
+        return np.asarray(B.T @ (B @ V))
+
+    S = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=B.dtype)
+    jacobi = sp.diags_array(1 / (B * B).sum(axis=0))
     start = np.random.RandomState(0).standard_normal((n, k + LOBPCG_EXTRA))
-    diagonal = S.diagonal()
-    jacobi = sp.diags_array(1 / np.where(diagonal > 0, diagonal, 1))
     with warnings.catch_warnings():
-        # Clusters need the space the eigenvectors span, not their last digits.
+        # Clusters need the space that the eigenvectors span, not their last digits.
         warnings.simplefilter("ignore", UserWarning)
         values, vectors = lobpcg(S, start, M=jacobi, largest=False, maxiter=LOBPCG_ITERATIONS, tol=LOBPCG_TOLERANCE)
     return np.asarray(vectors[:, np.argsort(values)[:k]])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..core.forms import Quadratic
-from ..core.rows import Cliques, Diagonal, Links, RowMatrix
+from ..core.rows import Diagonal, RowMatrix
 from ..core.types import Array
+from .multilevel import Level, RowQuadratic
+
+# From this multiple of the data's own curvature on, links are so strong that rows must move together.
+STIFF = 3.0
+CYCLES = 3
 
 
 @dataclass
@@ -54,56 +57,18 @@ class RowSystem:
         A = self.pull(rows, product)
         descend_rows(F, A, self.B, self.weight, self.D, rows.start, max_passes, tolerance)
 
-    def descend_all(
-        self, coupling: RowCoupling, F: Array, product: Array, max_passes: int, tolerance: float
-    ) -> None:
+    def descend_all(self, level: Level, F: Array, product: Array, max_passes: int, tolerance: float) -> None:
         """Improve the whole factor in place, rows being coupled."""
-        from ..kernels.descent import descend_linked
-
-        A = self.pull(slice(0, len(F)), product)
-        off, cliques = coupling.off, coupling.cliques
-        descend_linked(
-            F, A, self.B, self.weight, self.D, self.scale, off.indptr, off.indices, off.data,
-            cliques.groups, cliques.group_sums(F), F.dtype.type(cliques.strength),
-            coupling.order, coupling.colours, max_passes, tolerance,
-        )  # fmt: skip
-
-
-class RowCoupling:
-    """All matrices S that couple rows, merged, with the order in which their rows are visited.
-
-    Parameters
-    ----------
-    matrices : sequence of RowMatrix
-    dtype : numpy.dtype
-
-    Attributes
-    ----------
-    off : csr_array
-        The links.
-    cliques : Cliques
-    order, colours : ndarray of int
-        Rows sorted by colour, and where every colour begins. Rows of one colour are not coupled.
-    """
-
-    def __init__(self, matrices: Sequence[RowMatrix], dtype: Any):
-        from ..kernels.descent import colour_rows
-
-        self.matrices = tuple(matrices)
-        n = len(matrices[0].diagonal())
-        self.off = sp.csr_array((n, n), dtype=dtype)
-        self.cliques = Cliques(np.full(n, -1, np.intp), 0.0, dtype)
-        for matrix in matrices:
-            if isinstance(matrix, Links):
-                self.off = self.off + matrix.off if self.off.nnz else matrix.off
-            elif isinstance(matrix, Cliques):
-                # All cliques of a fit come from the same labels.
-                self.cliques = Cliques(matrix.groups, matrix.strength + self.cliques.strength, dtype)
-            else:
-                raise NotImplementedError(f"The coordinate solver cannot sweep over {type(matrix).__name__}.")
-        colour = colour_rows(self.off.indptr, self.off.indices, self.cliques.groups, self.cliques.n_groups)
-        self.order = np.argsort(colour, kind="stable")
-        self.colours = np.searchsorted(colour[self.order], np.arange(colour.max() + 2))
+        n = len(F)
+        A = self.pull(slice(0, n), product)
+        weight = self.weight if len(self.weight) > 1 else np.repeat(self.weight, n)
+        quadratic = RowQuadratic(A, self.B, weight, self.D, self.scale)
+        curvature = float(weight.mean()) * float(np.diag(self.B).mean())
+        if level.has_coarser and float(self.D.mean()) > STIFF * curvature:
+            for _ in range(CYCLES):
+                level.cycle(F, quadratic)
+        else:
+            level.sweep(F, quadratic, max_passes, tolerance)
 
 
 def assemble(parts: Iterable[Quadratic], F: Array) -> RowSystem:

@@ -7,11 +7,13 @@ Combine them freely in :class:`partwise.Factorization`; write your own by derivi
 from ..core.forms import Coupling, Quadratic, Split
 from ..core.term import BoundPenalty, BoundTerm, Term
 from .divergence import BetaDivergence
+from .dual import DualFit, LocalSimilarity, RobustDualFit
 from .frobenius import Frobenius
 from .gauge import Gauged
 from .graph import NeighborGraph
 from .local_coordinates import LocalCoordinates
 from .local_learning import LocalLearning
+from .orthogonality import Orthogonality
 from .penalties import L1, L2
 from .smoothness import Smoothness
 
@@ -22,12 +24,16 @@ __all__ = [
     "BoundPenalty",
     "BoundTerm",
     "Coupling",
+    "DualFit",
     "Frobenius",
     "Gauged",
     "LocalCoordinates",
     "LocalLearning",
+    "LocalSimilarity",
     "NeighborGraph",
+    "Orthogonality",
     "Quadratic",
+    "RobustDualFit",
     "Smoothness",
     "Split",
     "Term",

@@ -39,6 +39,7 @@ class BoundFrobenius(BoundTerm):
     """Σ_i s_i ‖x_i − w_i H‖² in products: A = X Hᵀ, B = H Hᵀ for the codes; A = XᵀW, B = WᵀW for the components."""
 
     name = "fit"
+    scale_free = True
 
     def value(self, state: State) -> float:
         """‖X‖² − 2⟨XᵀW, Hᵀ⟩ + ⟨WᵀW, HHᵀ⟩, from whichever product is at hand."""

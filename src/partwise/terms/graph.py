@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ..core.operand import Operand
 from ..core.rows import Cliques, Links, RowMatrix
@@ -11,6 +11,7 @@ from ..core.term import BoundTerm, Term
 from ..core.types import Array, IntArray
 from ..graphs import (
     check_graph,
+    choose_search,
     edit_by_labels,
     heat_bandwidth,
     neighbor_graph,
@@ -18,8 +19,11 @@ from ..graphs import (
     warn_if_scattered,
     weigh_links,
 )
+from ..graphs.neighbors import Method, Search
 from .penalties import check_strength
 from .smoothness import BoundPull, BoundSmoothness
+
+GraphOrigin = Search | Literal["given"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +40,8 @@ class NeighborGraph(Term):
         still linked to their nearest training samples, as the other parameters say.
     use_labels : bool, default=False
         Join all samples of one class and cut all edges between classes; y = −1 leaves a sample's edges as they are.
+    neighbors_method : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are found, see :func:`partwise.graphs.nearest_neighbors`. New samples are linked exactly.
     """
 
     strength: float
@@ -45,13 +51,14 @@ class NeighborGraph(Term):
     bandwidth: float | None = None
     graph: Any = None
     use_labels: bool = False
+    neighbors_method: Any = "auto"
 
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
     ) -> BoundTerm:
         """Build or check the graph."""
         strength = check_strength("The strength of NeighborGraph", self.strength)
-        edges, bandwidth = self._edges(X)
+        search, edges, bandwidth = self._edges(X)
         matrices: list[RowMatrix] = []
         groups = None
         if self.use_labels and y is not None and (y >= 0).any():
@@ -59,14 +66,17 @@ class NeighborGraph(Term):
             matrices.append(Cliques(groups, strength, X.dtype))
         matrices.append(Links.laplacian(edges, strength, X.dtype))
         linking = (self.n_neighbors, self.metric, self.edge_weights, bandwidth)
-        return BoundNeighborGraph(matrices, edges, groups, strength, X, linking)
+        return BoundNeighborGraph(matrices, edges, groups, strength, X, linking, search)
 
-    def _edges(self, X: Operand) -> tuple[Any, float | None]:
-        """Edge weights, and the bandwidth that new samples will need."""
+    def _edges(self, X: Operand) -> tuple[GraphOrigin, Any, float | None]:
+        """Where the graph comes from, its edge weights, and the bandwidth that new samples will need."""
+        search: GraphOrigin = "given"
         if self.graph is None:
             if X.missing is not None:
                 raise ValueError("Neighbours cannot be found in data with missing entries; give a graph of your own.")
-            links = neighbor_graph(X.array, self.n_neighbors, self.metric)
+            search = choose_search(X.array, self.neighbors_method)
+            method: Method = "approximate" if search == "descent" else "exact"
+            links = neighbor_graph(X.array, self.n_neighbors, self.metric, method=method)
         else:
             links = check_graph(self.graph(X.array) if callable(self.graph) else self.graph, X.shape[0])
         bandwidth = self.bandwidth
@@ -74,7 +84,7 @@ class NeighborGraph(Term):
             bandwidth = heat_bandwidth(X.array, links)
         if self.graph is None:
             links = weigh_links(links, X.array, edge_weights=self.edge_weights, bandwidth=bandwidth)
-        return links, bandwidth
+        return search, links, bandwidth
 
 
 class BoundNeighborGraph(BoundSmoothness):
@@ -84,6 +94,8 @@ class BoundNeighborGraph(BoundSmoothness):
     ----------
     edges : csr_array
         Edge weights, without those of the cliques.
+    search : {"products", "index", "descent", "given"}
+        How the neighbours were found, see :func:`partwise.graphs.choose_search`.
     """
 
     def __init__(
@@ -94,6 +106,7 @@ class BoundNeighborGraph(BoundSmoothness):
         strength: float,
         X: Operand,
         linking: tuple[Any, ...],
+        search: GraphOrigin,
     ):
         super().__init__("graph", matrices)
         self.edges = edges
@@ -101,6 +114,7 @@ class BoundNeighborGraph(BoundSmoothness):
         self._strength = strength
         self._X = X
         self._linking = linking
+        self.search = search
 
     def consider(self, n_components: int) -> None:
         """Warn if the graph falls into more pieces than there are components."""

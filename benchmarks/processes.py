@@ -1,0 +1,154 @@
+"""What needs a process of its own: memory, threads, the time to import, and the first fit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+from .table import Row
+
+# The operating system's word for the peak of this process; writing 5 to clear_refs forgets earlier peaks.
+MEMORY = """
+import numpy as np
+def status(name):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) / 1024 for line in file if line.startswith(name))
+rng = np.random.default_rng(0)
+n, m, k = {n}, {m}, {k}
+X = rng.random((n, m), dtype=np.float32)
+W, H = rng.random((n, k), dtype=np.float32), rng.random((k, m), dtype=np.float32)
+{prepare}
+open("/proc/self/clear_refs", "w").write("5")
+before = status("VmRSS:")
+{fit}
+print(status("VmHWM:") - before)
+"""
+OURS = "from partwise import NMF; model = NMF(k, init=(W, H), tol=0, max_iter=5).fit(X)"
+WARM = "from partwise import NMF; NMF(2, tol=0, max_iter=3).fit(X[:100])"
+PEERS = {
+    "scikit-learn cd": (
+        "sklearn",
+        "from sklearn.decomposition import NMF",
+        "NMF(k, init='custom', tol=0, max_iter=5).fit_transform(X, W=W, H=H)",
+    ),
+    "torchnmf": (
+        "torchnmf",
+        "import torch; from torchnmf.nmf import NMF",
+        "net = NMF(W=torch.from_numpy(H.T.copy()), H=torch.from_numpy(W)); net.fit(torch.from_numpy(X), 2, max_iter=5)",
+    ),
+}
+
+
+def python(script, threads=1):
+    """What a script prints last, as a number, run in a new process with so many threads."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    environment = {**os.environ, **dict.fromkeys(names, str(threads)), "PYTHONWARNINGS": "ignore"}
+    command = [sys.executable, "-c", script]
+    out = subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout
+    return float(out.split()[-1])
+
+
+def memory(n=200_000, m=100, k=50):
+    """Rows: peak memory beyond X and the returned model, in MB, of ours and of peers."""
+    case, data = "peak memory beyond X and the model", f"made-up {n // 1000}k × {m} k={k} float32"
+    if not os.path.exists("/proc/self/clear_refs"):
+        return [Row(case, data, note="peaks can only be read under Linux")]
+    sizes = {"n": n, "m": m, "k": k}
+    model = (n + m) * k * 4 / 2**20
+    budget = 4 * n * k * 4 / 2**20 + 100
+    cold, warm = (python(MEMORY.format(prepare=prepare, fit=OURS, **sizes)) - model for prepare in ("", WARM))
+    note = f"after the imports and a small fit; {cold:.0f} MB with these"
+    rows = [Row(case, data, "", warm, unit="MB", figure=warm, needed=f"≤ {budget:.0f}", note=note)]
+    for name, (package, imports, fit) in PEERS.items():
+        try:
+            theirs = python(MEMORY.format(prepare=imports, fit=fit, **sizes)) - model
+        except subprocess.CalledProcessError:
+            rows.append(Row(case, data, name, note=f"{package} is not installed, or failed"))
+            continue
+        rows.append(Row(case, data, name, warm, theirs, "MB", theirs / warm, note="after the imports"))
+    return rows
+
+
+THREADS = """
+import time
+import numpy as np
+from benchmarks.problems import as_type, problem, start
+from partwise import NMF
+X = as_type(problem("mnist")[0], np.float32)
+X = np.tile(X, ({copies}, 1))
+init = start(X, {k}, 0)
+NMF({k}, init=init, tol=0, max_iter=2).fit(X)
+begin = time.perf_counter()
+NMF({k}, init=init, tol=0, max_iter={sweeps}).fit(X)
+print(time.perf_counter() - begin)
+"""
+
+
+def two_threads(k=50, copies=2, sweeps=30, repeats=3):
+    """Row: wall time of a fit on one thread over that on two. Says something on a quiet machine only."""
+    script = THREADS.format(k=k, copies=copies, sweeps=sweeps)
+    times = np.array([[python(script, 1), python(script, 2)] for _ in range(repeats)])
+    figures = times[:, 0] / times[:, 1]
+    one, two = np.median(times, axis=0)
+    return [
+        Row(
+            "wall time, one thread over two",
+            f"mnist ×{copies} k={k} float32",
+            "one thread",
+            two,
+            one,
+            "s",
+            float(np.median(figures)),
+            figures.min(),
+            figures.max(),
+            "≥ 1.8",
+            note="needs two idle cores",
+        )
+    ]
+
+
+IMPORT = "import time; begin = time.process_time(); import {}; print(time.process_time() - begin)"
+NO_NUMBA = "import sys, partwise; print(int('numba' in sys.modules))"
+
+
+def import_time(repeats=5):
+    """Row: CPU time of `import partwise` beyond that of `import sklearn.decomposition`."""
+    names = ("partwise", "sklearn.decomposition")
+    times = np.array([[python(IMPORT.format(name)) for name in names] for _ in range(repeats + 1)])[1:]
+    beyond = times[:, 0] - times[:, 1]
+    ours, theirs = np.median(times, axis=0)
+    note = "numba is imported: it must not be" if python(NO_NUMBA) else "seconds beyond; numba is not imported"
+    figure = float(np.median(beyond))
+    return [
+        Row("import", "", names[1], ours, theirs, "s", figure, beyond.min(), beyond.max(), needed="≤ 0.1", note=note)
+    ]
+
+
+FIRST_FIT = """
+import time
+import numpy as np
+from partwise import {method}
+X = np.random.default_rng(0).random((500, 60)).astype("{dtype}")
+times = []
+for _ in range(2):
+    begin = time.process_time()
+    {method}(5, init="random", random_state=0, tol=0, max_iter=10).fit(X)
+    times.append(time.process_time() - begin)
+print(times[0] - times[1])
+"""
+
+
+def first_fit(repeats=3):
+    """Rows: CPU seconds that the first fit of a new process takes beyond the second, compiled code on disk."""
+    rows = []
+    for method, dtype in (("NMF", "float64"), ("NMF", "float32"), ("GraphNMF", "float64")):
+        script = FIRST_FIT.format(method=method, dtype=dtype)
+        times = [python(script) for _ in range(repeats + 1)][1:]
+        figure = float(np.median(times))
+        rows.append(Row(f"first {method} fit of a process, overhead", dtype, "the second fit", figure, figure=figure))
+        rows[-1].low, rows[-1].high, rows[-1].needed = min(times), max(times), "≤ 0.6"
+        rows[-1].note = "seconds; compiled code on disk"
+    return rows

@@ -1,0 +1,211 @@
+"""The searches behind :func:`nearest_neighbors`: by blocked products, by an inverted index, by approximate descent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ..core.threads import Workers, thread_count
+from ..core.types import Array, IntArray
+from .samples import block_rows, blocks_of
+
+# Half a unit in the last place of float32: relative error of every operation.
+ROUNDING = float(np.finfo(np.float32).eps) / 2
+# Products over more features than this are made in float64 at once: their float32 errors would hide too much.
+MOST_FEATURES = 2**16
+# So are those of new samples that are longer than this, measured by the longest training sample.
+LARGEST_SIZE = 2.0**20
+# Rows and columns of a block of products by an index: a row of products stays in the first-level cache. The one divides
+# the other.
+INDEX_ROWS, INDEX_COLUMNS = 256, 2048
+# Neighbours that the approximate search looks for at least: with fewer it finds fewer of those that are asked for.
+DESCENT_NEIGHBORS = 30
+
+
+@dataclass(frozen=True)
+class Query:
+    """Whom to look for: for every row a of X the p rows b of X_train with the lowest half_b − ⟨a / s_a, b / s_b⟩.
+
+    Attributes
+    ----------
+    X, X_train : ndarray or csr_array
+    p : int
+    norms : ndarray of shape (n_samples,)
+        ‖a‖.
+    scales, train_scales : ndarray of shape (n_samples,) and (n_train,)
+        s_a and s_b.
+    half : ndarray of shape (n_train,)
+        ‖b / s_b‖² / 2; infinite for samples that are nobody's neighbours.
+    within : bool
+        Whether X and X_train are the same samples, which are not their own neighbours. New samples may well equal the
+        training samples; they are new all the same.
+    """
+
+    X: Any
+    X_train: Any
+    p: int
+    norms: Array
+    scales: Array
+    train_scales: Array
+    half: Array
+    within: bool
+
+
+def search_products(query: Query) -> IntArray:
+    """Exact, for dense samples: products of blocks in float32, and the close calls again in float64.
+
+    A product in float32 is off by a bounded amount. The lists are made longer than p, and what lies within twice that
+    amount of the p nearest is compared exactly. Where the longer list is too short for that (many samples at nearly
+    equal distances), the row is searched once more in float64.
+    """
+    n, m = query.X.shape
+    found = np.full((n, query.p), -1, np.intp)
+    rows = np.arange(n)
+    sizes = query.norms / query.scales
+    if m < MOST_FEATURES and sizes.max() < LARGEST_SIZE:
+        lists = _blocked(query, np.float32, 2 * query.p + 8)
+        # What may round on the way to a score: the m products and sums, the entries before and the score after them.
+        margins = 2 * ROUNDING * (m * sizes + 8 * (1 + sizes))
+        rows = _settled(query, lists, margins, found)
+    if len(rows):
+        found[rows] = _blocked(query, np.float64, query.p, rows).nearest
+    return found
+
+
+def search_index(query: Query) -> IntArray:
+    """Exact, for sparse samples: an inverted index, which lists for every feature the training samples that hold it."""
+    from ..kernels.neighbors import index_products, index_starts
+
+    A, index = query.X, query.X_train.tocsc()
+    columns = blocks_of(index.shape[0], INDEX_COLUMNS)
+    starts = index_starts(index.indptr, index.indices, INDEX_COLUMNS, len(columns))
+
+    def products(rows: slice, cols: slice) -> Array:
+        block = cols.start // INDEX_COLUMNS
+        return index_products(
+            *(A.indptr, A.indices, A.data, query.scales, index.indices, index.data, query.train_scales),
+            *(starts[block], starts[block + 1], rows.start, rows.stop, cols.start, cols.stop),
+        )
+
+    lists = Lists.empty(query.X.shape[0], query.p, np.float64)
+    _fill(lists, query, products, blocks_of(query.X.shape[0], INDEX_ROWS), columns)
+    return lists.nearest
+
+
+def search_descent(query: Query) -> IntArray:
+    """Approximate, for many dense samples: nearest-neighbour descent (Dong, Moses & Li 2011) by pynndescent.
+
+    Distances of what it finds are computed anew, so that order and ties are those of the exact search. The few samples
+    for which it finds too little are searched exactly.
+    """
+    from pynndescent import NNDescent
+
+    n = query.X.shape[0]
+    alive = np.flatnonzero(query.norms > 0)
+    X = np.empty((len(alive), query.X.shape[1]), np.float32)
+    for part in blocks_of(len(alive), block_rows(query.X)):
+        X[part] = _scaled(query.X[alive[part]], query.scales[alive[part]], np.float32)
+    size = min(max(2 * query.p, DESCENT_NEIGHBORS) + 1, len(alive))
+    # Rows have unit norm under the cosine metric: there the Euclidean distance ranks alike.
+    descent = NNDescent(X, metric="euclidean", n_neighbors=size, random_state=0, n_jobs=thread_count())
+    neighbors = np.asarray(descent.neighbor_graph[0], np.intp)
+    # The last place stays free, as in every list that holds all there is.
+    candidates = np.full((n, size + 1), -1, np.intp)
+    candidates[alive, :size] = np.where(neighbors >= 0, alive[neighbors], -1)
+    candidates[candidates == np.arange(n)[:, None]] = -1
+    found = np.full((n, query.p), -1, np.intp)
+    _settled(query, Lists(np.zeros(candidates.shape, np.float32), candidates), np.zeros(n), found)
+    short = alive[(found[alive] < 0).any(axis=1)]
+    if len(short):
+        found[short] = _blocked(query, np.float64, query.p, short).nearest
+    return found
+
+
+def _settled(query: Query, lists: Lists, margins: Array, found: IntArray) -> IntArray:
+    """Fill `found` from lists of rough scores; the rows that could not be settled."""
+    from ..kernels.neighbors import settle
+
+    def task(rows: slice) -> IntArray:
+        A, scales = query.X[rows], query.scales[rows]
+        candidates = lists.best[rows], lists.nearest[rows], margins[rows], found[rows]
+        return rows.start + settle(A, query.X_train, scales, query.train_scales, query.half, *candidates)
+
+    workers = Workers()
+    with workers.open():
+        return np.concatenate(workers.map(task, blocks_of(len(found), block_rows(query.X))))
+
+
+@dataclass(frozen=True)
+class Lists:
+    """For every row the best scores so far and whose they are; rough in float32, exact and rounded in float64."""
+
+    best: Array
+    nearest: IntArray
+
+    @classmethod
+    def empty(cls, n: int, size: int, dtype: Any) -> Lists:
+        """Lists in which nobody is yet."""
+        return cls(np.full((n, size), np.inf, dtype), np.full((n, size), -1, np.intp))
+
+
+def _blocked(query: Query, dtype: Any, size: int, chosen: IntArray | None = None) -> Lists:
+    """The `size` best of the chosen rows (all by default), by products of dense blocks."""
+
+    def products(rows: slice, cols: slice) -> Array:
+        which = rows if chosen is None else chosen[rows]
+        A = _scaled(query.X[which], query.scales[which], dtype)
+        if query.within and chosen is None and rows == cols:
+            return np.asarray(A @ A.T)
+        return np.asarray(A @ _scaled(query.X_train[cols], query.train_scales[cols], dtype).T)
+
+    n = query.X.shape[0] if chosen is None else len(chosen)
+    lists = Lists.empty(n, size, dtype)
+    columns = blocks_of(query.X_train.shape[0], block_rows(query.X_train))
+    _fill(lists, query, products, blocks_of(n, block_rows(query.X)), columns, chosen)
+    return lists
+
+
+def _fill(
+    lists: Lists,
+    query: Query,
+    products: Callable[[slice, slice], Array],
+    rows: list[slice],
+    columns: list[slice],
+    chosen: IntArray | None = None,
+) -> None:
+    """Offer blocks of products to the lists, in threads.
+
+    Among the samples themselves a block of products serves the lists of its rows and of its columns, so that about half
+    of the blocks are enough. A block of rows must not cross the border of a block of columns.
+    """
+    from ..kernels.neighbors import offer_columns, offer_rows
+
+    best, nearest, dtype = lists.best, lists.nearest, lists.best.dtype
+    exact = dtype == np.float64
+    half = query.half.astype(dtype)
+    own = np.arange(len(best)) if chosen is None else chosen
+    symmetric = query.within and chosen is None
+    lock = Lock()
+
+    def task(pair: tuple[slice, slice]) -> None:
+        rows, cols = pair
+        block = products(rows, cols)
+        with lock:
+            offer_columns(block, half[cols], best[rows], nearest[rows], own[rows], cols.start, query.within, exact)
+            if symmetric and cols.start > rows.start:
+                offer_rows(block, half[rows], best[cols], nearest[cols], rows.start, exact)
+
+    workers = Workers()
+    with workers.open():
+        workers.map(task, [pair for pair in product(rows, columns) if not symmetric or pair[1].stop > pair[0].start])
+
+
+def _scaled(block: Array, scales: Array, dtype: Any) -> Array:
+    """Rows divided by their scales."""
+    scaled: Array = np.divide(block, scales[:, None], dtype=np.float64).astype(dtype, copy=False)
+    return scaled

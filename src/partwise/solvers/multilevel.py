@@ -1,0 +1,147 @@
+"""Coordinate descent on coupled rows, on several levels.
+
+Gauss-Seidel carries news over one link per pass. Where the links are strong against the data this takes long: the codes
+of a whole neighbourhood must move together, and no single row can. So rows are gathered into small aggregates, and the
+aggregates are moved as a whole, which is the same problem again with fewer rows::
+
+    F + P δ,   P the aggregates,   δ_a ≥ −min over the aggregate of F
+
+With u = δ + min F ≥ 0 it is a quadratic of the form the kernels minimise (S becomes PᵀSP), and they do, aggregates of
+aggregates included. Every step minimises the objective exactly along a direction that keeps F ≥ 0, so it never rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.rows import Cliques, Links, RowMatrix
+from ..core.types import Array
+
+FEWEST_ROWS = 4
+# The last level has nobody below to turn to, and is small.
+LAST_PASSES = 10
+# A level that is not much smaller than the one below is not worth its visit.
+LEAST_REDUCTION = 0.8
+
+
+@dataclass(frozen=True)
+class RowQuadratic:
+    """Σ_i weight_i f_i B f_iᵀ + Σ_ij D_ij f_ij² + Σ_j scale_j f_jᵀ S f_j − 2 tr(Fᵀ A); S is with the level."""
+
+    A: Array
+    B: Array
+    weight: Array
+    D: Array
+    scale: Array
+
+
+class Level:
+    """Rows joined by links and cliques, in an order in which they can be swept.
+
+    Parameters
+    ----------
+    off : csr_array of shape (n, n)
+        The links: S without its diagonal.
+    cliques : Cliques, optional
+    """
+
+    def __init__(self, off: Any, cliques: Cliques | None = None):
+        from ..kernels.descent import colour_rows
+
+        self.off = off
+        self.cliques = Cliques(np.full(off.shape[0], -1, np.intp), 0.0, off.dtype) if cliques is None else cliques
+        colour = colour_rows(off.indptr, off.indices, self.cliques.groups, self.cliques.n_groups)
+        self._order = np.argsort(colour, kind="stable")
+        # Rows of colour c, order[colours[c]:colours[c + 1]], are not coupled to each other.
+        self._colours = np.searchsorted(colour[self._order], np.arange(colour.max() + 2))
+
+    @classmethod
+    def of(cls, matrices: Sequence[RowMatrix], dtype: Any) -> Level:
+        """All matrices S that couple rows, merged."""
+        n = len(matrices[0].diagonal())
+        off, cliques = sp.csr_array((n, n), dtype=dtype), None
+        for matrix in matrices:
+            if isinstance(matrix, Links):
+                off = off + matrix.off if off.nnz else matrix.off
+            elif isinstance(matrix, Cliques):
+                # All cliques of a fit come from the same labels.
+                strength = matrix.strength + (0.0 if cliques is None else cliques.strength)
+                cliques = Cliques(matrix.groups, strength, dtype)
+            else:
+                raise NotImplementedError(f"The coordinate solver cannot sweep over {type(matrix).__name__}.")
+        return cls(off, cliques)
+
+    @cached_property
+    def _aggregates(self) -> Array:
+        from ..kernels.links import aggregate_rows
+
+        return np.asarray(aggregate_rows(self.off.indptr, self.off.indices, self.off.data))
+
+    @cached_property
+    def _gather(self) -> Any:
+        """Pᵀ: adds up the rows of every aggregate."""
+        n = self.off.shape[0]
+        ones = np.ones(n, self.off.dtype)
+        return sp.csr_array((ones, (self._aggregates, np.arange(n))), shape=(int(self._aggregates.max()) + 1, n))
+
+    @cached_property
+    def _members(self) -> tuple[Array, Array]:
+        """Rows sorted by aggregate, and where each begins."""
+        order = np.argsort(self._aggregates, kind="stable")
+        return order, np.searchsorted(self._aggregates[order], np.arange(self._gather.shape[0]))
+
+    @cached_property
+    def _coarser(self) -> tuple[Level, Array] | None:
+        """The level of the aggregates, and the links inside each, which belong to its diagonal."""
+        n = self.off.shape[0]
+        if n <= FEWEST_ROWS or self._gather.shape[0] > LEAST_REDUCTION * n:
+            return None
+        off = sp.csr_array(self._gather @ self.off @ self._gather.T)
+        inside = off.diagonal()
+        off.setdiag(0)
+        off.eliminate_zeros()
+        return Level(off), inside
+
+    @property
+    def has_coarser(self) -> bool:
+        """Whether there are aggregates to move; cliques carry news at once and need none."""
+        return self.cliques.n_groups == 0 and self._coarser is not None
+
+    def cycle(self, F: Array, q: RowQuadratic) -> None:
+        """A pass over the rows, one over the aggregates (and theirs), a pass over the rows; in place."""
+        if self._coarser is None:
+            self.sweep(F, q, LAST_PASSES, 0.0)
+            return
+        self.sweep(F, q, 1, 0.0)
+        self._move_aggregates(F, q, *self._coarser)
+        self.sweep(F, q, 1, 0.0)
+
+    def sweep(self, F: Array, q: RowQuadratic, max_passes: int, tolerance: float) -> None:
+        """Gauss-Seidel over the rows, in place."""
+        from ..kernels.descent import descend_linked
+
+        off, cliques = self.off, self.cliques
+        descend_linked(
+            F, q.A, q.B, q.weight, q.D, q.scale, off.indptr, off.indices, off.data,
+            cliques.groups, cliques.group_sums(F), F.dtype.type(cliques.strength),
+            self._order, self._colours, max_passes, tolerance,
+        )  # fmt: skip
+
+    def _move_aggregates(self, F: Array, q: RowQuadratic, coarser: Level, inside: Array) -> None:
+        pull = q.A - q.weight[:, None] * (F @ q.B) - q.D * F - q.scale * (self.off @ F)
+        order, begins = self._members
+        lowest = np.minimum.reduceat(F[order], begins, axis=0)
+        weight = self._gather @ q.weight
+        D = self._gather @ q.D + np.multiply.outer(inside, q.scale)
+        A = self._gather @ pull
+        A += weight[:, None] * (lowest @ q.B) + D * lowest + q.scale * (coarser.off @ lowest)
+        moved = lowest.copy()
+        coarser.cycle(moved, RowQuadratic(A, q.B, weight, D, q.scale))
+        F += (moved - lowest)[self._aggregates]
+        np.maximum(F, 0, out=F)

@@ -1,0 +1,358 @@
+"""Terms for components made of samples, H = Pᵀ Φ (`core.dual`): the squared error, plain or robust, and similarity.
+
+With K = Φ Φᵀ the squared error is a quadratic of each factor: for the codes A = K P, B = Pᵀ K P; for the coefficients
+A = K W, B = WᵀW and S = K.
+
+**Robust.** A residual E with few features, taken out of the fit at a price, leaves by Eq. 21 of Hou & Peng a loss that
+grows linearly once the residual q_f of a feature is longer than γ::
+
+    min_E ½‖Φ − E − W H‖² + γ Σ_f ‖e_f‖ = Σ_f ρ(‖q_f‖),   ρ(r) = r²/2 if r ≤ γ, else γ r − γ²/2
+
+E is (1 − ω_f) q_f with ω_f = min(1, γ/‖q_f‖), and is never stored. As ρ is concave in r², it lies below the parabola of
+curvature ω_f at the present residual: the quadratic of each factor is that of the squared error with features weighed
+by ω. (Fixing E, as the paper does, is a majoriser too, but one of curvature 1: for small γ nothing moves any more.)
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.dual import DualState, FeatureKernel
+from ..core.forms import Coupling, Quadratic
+from ..core.operand import Operand
+from ..core.state import State
+from ..core.term import BoundTerm, Term
+from ..core.types import CODES, COMPONENTS, Array, Factor, dot64
+from .penalties import check_strength
+
+
+class BoundDualTerm(BoundTerm):
+    """A term of codes and coefficients. Its data come with the state."""
+
+    @abstractmethod
+    def fixed(self, state: DualState) -> Term | None:
+        """The term by which new samples are coded with the components of this state; None if codes do not enter it."""
+
+    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
+        """Said by `fixed`, when the fit ends."""
+        raise ValueError("A term of dual components codes new samples through `fixed`.")
+
+
+def dual(state: State) -> DualState:
+    """The state, which must have components made of samples."""
+    if not isinstance(state, DualState):
+        raise TypeError("This term is for components made of samples, H = PᵀX; the state has free components.")
+    return state
+
+
+@dataclass(frozen=True)
+class DualFit(Term):
+    """unit · ‖Φ − W Pᵀ Φ‖².
+
+    Parameters
+    ----------
+    unit : float, default=1.0
+    """
+
+    unit: float = 1.0
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Nothing to prepare."""
+        return BoundDualFit(self.unit)
+
+
+class BoundDualFit(BoundDualTerm):
+    """All features count alike; they need not be known, only their kernel."""
+
+    name = "fit"
+    scale_free = True
+
+    def __init__(self, unit: float):
+        self.unit = unit
+
+    def value(self, state: State) -> float:
+        """unit · (tr K − 2 tr(Wᵀ K P) + tr(WᵀW Pᵀ K P))."""
+        state = dual(state)
+        energy = dot64(state.gram(CODES), state.gram(COMPONENTS))
+        trace = float(state.kernel.diagonal().sum())
+        error = trace - 2 * state.cross() + energy
+        if error < -1e3 * np.finfo(state.W.dtype).eps * (trace + energy):
+            raise ValueError("The kernel is not positive semidefinite: it gives the fit a negative squared error.")
+        return self.unit * max(error, 0.0)
+
+    def quadratic(self, state: State, factor: Factor) -> Quadratic:
+        """A = K · other; a kernel with entries of either sign may push as well as pull."""
+        state = dual(state)
+        unit = state.W.dtype.type(self.unit)
+        pull = unit * state.product(factor)
+        if factor == CODES:
+            coupling = Coupling(unit * state.gram(COMPONENTS))
+        else:
+            coupling = Coupling(unit * state.gram(CODES), state.kernel)
+        repel = np.maximum(-pull, 0) if state.kernel.signed else None
+        return Quadratic(attract=np.maximum(pull, 0), repel=repel, couplings=(coupling,))
+
+    def fixed(self, state: DualState) -> Term:
+        """The squared error with H fixed."""
+        return FixedFit(self.unit, state.gram(COMPONENTS))
+
+
+@dataclass(frozen=True)
+class RobustDualFit(Term):
+    """min over E of ½‖Φ − E − W Pᵀ Φ‖² + outlier_strength · Σ_f ‖e_f‖, e_f the features (columns) of E.
+
+    Parameters
+    ----------
+    outlier_strength : float
+        γ: how long the residual of a feature may be before it is doubted.
+    """
+
+    outlier_strength: float
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Take the features' norms."""
+        return BoundRobustDualFit(X, check_strength("outlier_strength", self.outlier_strength))
+
+
+class BoundRobustDualFit(BoundDualTerm):
+    """Features are weighed by ω_f = min(1, γ/‖q_f‖) of the present residual."""
+
+    name = "fit"
+    scale_free = True
+
+    def __init__(self, X: Operand, outlier_strength: float):
+        self.outlier_strength = outlier_strength
+        self._squares = X.column_squared_norms()
+
+    def residuals(self, state: State) -> Array:
+        """‖q_f‖ of every feature: ‖φ_f‖² − 2 ⟨(ΦᵀW)_f, h_f⟩ + h_fᵀ WᵀW h_f."""
+        state = dual(state)
+
+        def norms() -> Array:
+            Ht, PhiW = _known(state.image(COMPONENTS)), _known(state.image(CODES))
+            inside = np.einsum("ij,ij->i", Ht, Ht @ state.gram(CODES) - 2 * PhiW, dtype=np.float64, casting="safe")
+            return np.sqrt(np.maximum(self._squares + inside, 0))
+
+        return state.recall(("residuals", id(self)), None, norms)
+
+    def weights(self, state: State) -> Array:
+        """ω."""
+        return self.doubt(self.residuals(state))
+
+    def doubt(self, residuals: Array) -> Array:
+        """ω of features with such residuals."""
+        limit = self.outlier_strength
+        return np.divide(limit, residuals, out=np.ones_like(residuals), where=residuals > limit)
+
+    def value(self, state: State) -> float:
+        """Σ_f ρ(‖q_f‖)."""
+        residuals, limit = self.residuals(state), self.outlier_strength
+        capped = np.minimum(residuals, limit)
+        return float(np.sum(capped * (residuals - capped / 2)))
+
+    def quadratic(self, state: State, factor: Factor) -> Quadratic:
+        """The squared error's, features weighed by ω."""
+        state = dual(state)
+        weights = self.weights(state)
+        half = state.W.dtype.type(0.5)
+        kernel = FeatureKernel(state.X, half * weights)
+        if factor == COMPONENTS:
+            pull = kernel.dot(state.W, state.image(CODES))
+            return Quadratic(attract=pull, couplings=(Coupling(state.gram(CODES), kernel),))
+        Ht = _known(state.image(COMPONENTS))
+        gram = Ht.T @ ((half * weights).astype(Ht.dtype)[:, None] * Ht)
+        return Quadratic(attract=kernel.dot(state.P, Ht), couplings=(Coupling(gram),))
+
+    def fixed(self, state: DualState) -> Term:
+        """The squared error with H and the features' weights fixed."""
+        weights = self.weights(state)
+        Ht = _known(state.image(COMPONENTS))
+        weighted = weights.astype(Ht.dtype)[:, None] * Ht
+        return FixedFit(0.5, Ht.T @ weighted, weighted)
+
+
+def _known(image: Array | None) -> Array:
+    if image is None:
+        raise TypeError("A robust fit weighs features, and a kernel given by its entries has none.")
+    return image
+
+
+@dataclass(frozen=True)
+class LocalSimilarity(Term):
+    """strength · tr(Pᵀ D W), D_ij = ‖φ_i − φ_j‖²: samples far apart should not be in a component and use it.
+
+    (Hou & Peng, Eq. 4-6 with W = G, P = W.) With d_i = ‖φ_i‖², D F = d (1ᵀF) + 1 (dᵀF) − 2 K F; D is never formed.
+
+    Parameters
+    ----------
+    strength : float
+        λ in the paper.
+    """
+
+    strength: float
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Check the strength."""
+        return BoundLocalSimilarity(check_strength("similarity_strength", self.strength))
+
+
+class BoundLocalSimilarity(BoundDualTerm):
+    """Linear in each factor: A⁻ = strength/2 · D · other."""
+
+    name = "similarity"
+    couples_samples = True
+    scale_free = True
+
+    def __init__(self, strength: float):
+        self.strength = strength
+
+    def value(self, state: State) -> float:
+        """strength · ((dᵀP)(1ᵀW)ᵀ + (1ᵀP)(dᵀW)ᵀ − 2 tr(Wᵀ K P))."""
+        state = dual(state)
+        mass_W, moment_W = _sums(state, CODES)
+        mass_P, moment_P = _sums(state, COMPONENTS)
+        return self.strength * max(float(moment_P @ mass_W + mass_P @ moment_W) - 2 * state.cross(), 0.0)
+
+    def quadratic(self, state: State, factor: Factor) -> Quadratic:
+        """A push by the distances to what the other factor holds."""
+        state = dual(state)
+        mass, moment = _sums(state, COMPONENTS if factor == CODES else CODES)
+        dtype = state.W.dtype
+        distances = np.multiply.outer(state.kernel.diagonal().astype(dtype), mass.astype(dtype))
+        distances += moment.astype(dtype) - 2 * state.product(factor)
+        # Distances are not negative, but their rounding errors may be.
+        np.maximum(distances, 0, out=distances)
+        return Quadratic(repel=dtype.type(self.strength / 2) * distances)
+
+    def fixed(self, state: DualState) -> Term:
+        """Distances of new samples to those that the components are made of."""
+        mass, moment = _sums(state, COMPONENTS)
+        image = state.image(COMPONENTS)
+        norm = float(state.kernel.diagonal().mean()) if image is None else None
+        return FixedSimilarity(self.strength, mass, moment, norm)
+
+
+def _sums(state: DualState, factor: Factor) -> tuple[Array, Array]:
+    """1ᵀF and dᵀF of one factor."""
+    F = state[factor]
+    return state.recall(
+        "sums", factor, lambda: (F.sum(axis=0, dtype=np.float64), np.asarray(state.kernel.diagonal() @ F))
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FixedFit(Term):
+    """unit · Σ_i ‖φ_i − w_i H‖² for fixed components, features weighed.
+
+    Parameters
+    ----------
+    unit : float
+    gram : ndarray of shape (k, k)
+        H diag(weights) Hᵀ.
+    weighted : ndarray of shape (m, k), optional
+        diag(weights) Hᵀ; None if every feature counts once.
+    """
+
+    unit: float
+    gram: Array
+    weighted: Array | None = None
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Bring the new samples together with the components."""
+        return BoundFixedFit(self, X)
+
+
+class BoundFixedFit(BoundTerm):
+    """A = X diag(weights) Hᵀ, B = H diag(weights) Hᵀ."""
+
+    name = "fit"
+
+    def __init__(self, term: FixedFit, X: Operand):
+        self._term = term
+        self._pull = None if term.weighted is None else X.dot(term.weighted.astype(X.dtype))
+
+    def value(self, state: State) -> float:
+        """Up to the constant ‖φ‖²."""
+        pull = state.product(CODES) if self._pull is None else self._pull
+        W = state.W
+        return self._term.unit * (dot64(W.T @ W, self._term.gram.astype(W.dtype)) - 2 * dot64(pull, W))
+
+    def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
+        """Only codes are free."""
+        if factor != CODES:
+            return None
+        unit = state.W.dtype.type(self._term.unit)
+        gram = unit * self._term.gram.astype(state.W.dtype)
+        pull = unit * (state.product(CODES) if self._pull is None else self._pull)
+        return Quadratic(attract=np.maximum(pull, 0), repel=np.maximum(-pull, 0), couplings=(Coupling(gram),))
+
+    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+        """It is one already."""
+        raise ValueError("This term already codes new samples.")
+
+
+@dataclass(frozen=True, eq=False)
+class FixedSimilarity(Term):
+    """strength · Σ_ij w_ij Σ_t ‖φ_i − φ_t‖² p_tj for new samples i and training samples t.
+
+    Parameters
+    ----------
+    strength : float
+    mass, moment : ndarray of shape (k,)
+        Σ_t p_tj and Σ_t ‖φ_t‖² p_tj.
+    norm : float, optional
+        ‖φ_i‖² of new samples where it cannot be computed.
+    """
+
+    strength: float
+    mass: Array
+    moment: Array
+    norm: float | None = None
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Take the new samples' norms."""
+        return BoundFixedSimilarity(self, X)
+
+
+class BoundFixedSimilarity(BoundTerm):
+    """A⁻ = strength/2 · the distances."""
+
+    name = "similarity"
+
+    def __init__(self, term: FixedSimilarity, X: Operand):
+        self._term = term
+        self._norms = X.row_squared_norms() if term.norm is None else np.full(X.shape[0], term.norm)
+
+    def _distances(self, state: State) -> Array:
+        term, dtype = self._term, state.W.dtype
+        distances = np.multiply.outer(self._norms.astype(dtype), term.mass.astype(dtype))
+        distances += term.moment.astype(dtype) - 2 * state.product(CODES)
+        return np.maximum(distances, 0)
+
+    def value(self, state: State) -> float:
+        """strength · Σ_ij w_ij distance_ij."""
+        return self._term.strength * dot64(state.W, self._distances(state))
+
+    def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
+        """A constant push."""
+        if factor != CODES:
+            return None
+        return Quadratic(repel=state.W.dtype.type(self._term.strength / 2) * self._distances(state))
+
+    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+        """It is one already."""
+        raise ValueError("This term already codes new samples.")

@@ -1,0 +1,79 @@
+"""The benchmark harness on tiny workloads: it measures what it says, and names what it cannot measure."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+
+
+def test_a_peer_from_the_same_start():
+    from benchmarks import nmf, peers
+
+    rows = nmf.against_peers("digits", 3, np.float64, (peers.CD,), sweeps=8, seeds=(0, 1, 2))
+    assert [row.against for row in rows] == ["scikit-learn cd"]
+    assert 0.9 < rows[0].our_end / rows[0].their_end < 1.1
+
+
+def test_missing_and_broken_peers_are_named():
+    from benchmarks import nmf, peers
+
+    def broken(X, W, H, sweeps):
+        raise RuntimeError("no such luck")
+
+    missing = replace(peers.CD, name="a", package="no_such_package")
+    failing = replace(peers.CD, name="b", solve=broken)
+    rows = nmf.against_peers("digits", 2, np.float64, (missing, failing), sweeps=2, seeds=(0,))
+    assert [(row.against, row.note) for row in rows] == [
+        ("a", "no_such_package is not installed: pip install 'partwise[bench]'"),
+        ("b", "sklearn does not run here: RuntimeError: no such luck"),
+    ]
+
+
+def test_stepping_a_peer_changes_nothing():
+    from benchmarks import peers, problems
+
+    X, _, _ = problems.problem("digits")
+    W, H = problems.start(X, 3, 0)
+    whole, stepped = peers.CD.run(X, W, H, 6), peers.CD.run(X, W, H, 6, chunk=2)
+    assert len(stepped.trace) == 3
+    assert stepped.objective == pytest.approx(whole.objective, rel=1e-12)
+
+
+def test_a_solver_against_the_rules():
+    from benchmarks import penalised
+
+    rows = penalised.constrained_nmf("digits", sweeps=(3, 20), seeds=(0,))
+    assert [row.against for row in rows] == ["multiplicative"] * 2
+    assert all(row.figure > 0 for row in rows)
+
+
+def test_files_hold_every_row_and_the_verdict(tmp_path, monkeypatch):
+    from benchmarks import table
+
+    monkeypatch.setattr(table, "RESULTS", tmp_path)
+    rows = [
+        table.ratios("a", [1.0, 2.0, 1.0], [4.0, 4.0, 5.0], needed="≥ 4"),
+        table.Row("b", figure=1.3, needed="≤ 1.2"),
+        table.Row("c", note="not measured", needed="≥ 2"),
+    ]
+    assert [row.met for row in rows] == ["yes", "no", ""]
+    table.write(rows, table.machine("quick"), "quick")
+    assert (tmp_path / "quick.csv").read_text().count("\n") == 4
+    assert "not measured" in (tmp_path / "quick.md").read_text()
+    assert str(Path.home()) not in (tmp_path / "quick.md").read_text()
+
+
+def test_the_command_lists_its_cases():
+    command = [sys.executable, "-m", "benchmarks", "--list", "--only", "graph-*"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert "graph-coil20-1" in out.split()
