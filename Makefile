@@ -19,7 +19,7 @@ types: $(READY)
 	$(BIN)/mypy
 
 unit: $(READY)
-	$(BIN)/pytest
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto  # processes instead of threads
 
 # Peers that cannot be installed are named in the table.
 bench bench-full: $(READY)

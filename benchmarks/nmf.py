@@ -27,8 +27,11 @@ def fit_ours(X, k, init, seed, sweeps):
     return run
 
 
-def against_peers(name, k, dtype, peers, sweeps=100, seeds=(0, 1, 2), needed=None):
-    """Rows: ours against each peer, same start, interleaved; targets are the peers' objectives after `sweeps`."""
+def against_peers(name, k, dtype, peers, sweeps=100, seeds=(0, 1, 2), needed=None, our_sweeps=None):
+    """Rows: ours against each peer, same start, interleaved; targets are the peers' objectives after `sweeps`.
+
+    Ours makes as many, unless `our_sweeps` says otherwise: a sweep of an online method is another thing.
+    """
     X, _, data = problem(name)
     X = as_type(X, dtype)
     needed = needed or {}
@@ -47,7 +50,7 @@ def against_peers(name, k, dtype, peers, sweeps=100, seeds=(0, 1, 2), needed=Non
                 del runs[peer]
                 reason = f"{peer.package} does not run here: {type(error).__name__}: {error}"
                 rows.append(Row(case, data, peer.name, note=reason.splitlines()[0]))
-        ours.append(fit_ours(X, k, (W, H), seed, count))
+        ours.append(fit_ours(X, k, (W, H), seed, our_sweeps or count))
     for peer, theirs in runs.items():
         others = {"against": peer.name, "needed": needed.get(peer.name, "")}
         rows.append(_row(case, data, ours[1:], theirs[1:], peer.note, **others))

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+import partwise
+
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = (
     "partwise",
@@ -96,7 +98,7 @@ def machine(mode):
     if Path("/proc/cpuinfo").is_file():
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), model)
-    versions = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
+    versions = ", ".join([f"partwise {partwise.__version__}", *(f"{name} {_version(name)}" for name in PACKAGES)])
     return {
         "run": mode,
         "cpu": f"{model}, {os.cpu_count()} cores",

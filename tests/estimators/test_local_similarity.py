@@ -1,6 +1,7 @@
 """LocalSimilarityNMF: its grid, its outliers, new samples, kernels and refusals."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,6 +109,18 @@ def test_noisy_features_are_found_and_accuracy_is_kept():
         )
     assert np.mean(accuracy["RLS"]) > np.mean(accuracy["NMF"]) + 0.2
     assert np.mean(accuracy["RLS"]) > 0.6
+
+
+def test_figure_of_noise(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "examples")
+    from rls_noise import accuracies, with_noise
+
+    X, y = digits(300)
+    broken, noisy = with_noise(X, 2.0, np.random.RandomState(0))
+    assert np.array_equal(np.flatnonzero((broken != X).any(axis=0)), np.sort(noisy))
+    scores = accuracies(X, y, 4.0, seeds=1)
+    assert len(scores) == 5
+    assert all(len(values) == 1 for values in scores.values())
 
 
 def test_outliers():

@@ -84,6 +84,11 @@ class LocalSimilarityNMF(BaseDualFactorization):
 
     Notes
     -----
+    The stronger the orthogonality, the more the clusters are those of the start: codes that do not overlap can hardly
+    move a sample from one to another. Where `similarity_strength` outweighs the fit (large λ, or small γ, which makes
+    the fit cheap), the minimum has P = 0: the components are empty, a warning says so, and the codes say nothing beyond
+    the start. That is so in much of the paper's grid.
+
     `transform` gives new samples the codes that minimise the fit, with features weighed as at the end of the training,
     and the similarity to the training samples. Orthogonality is said of all codes together and says nothing of a new
     one. With ``kernel="precomputed"`` a new sample is taken to be as long as the mean training sample.
