@@ -3,10 +3,10 @@
     python examples/rls_noise.py [rls-noise.png]
 
 Left: accuracy of the clusters of k-means, NMF and RLS-NMF on handwritten digits over the loudness of the noise. Two
-more lines say where the robustness comes from. RLS-NMF from clusters of plain k-means cannot repair a start that the
-noise has spoilt: orthogonal codes hold on to it, and it matters that its own start weighs features too. NMF started
-from the result of RLS-NMF loses it again: without doubt about features, a good start does not last. Right: which
-pixels were replaced, and which ones RLS-NMF doubts (`outliers_`).
+more lines say where the robustness comes from. RLS-NMF from clusters of plain k-means can hardly repair a start that
+the noise has spoilt: orthogonal codes hold on to it, so it matters that its own start weighs features too. NMF started
+from the result of RLS-NMF loses it again: without doubt about features, a good start does not last. Right: which pixels
+were replaced, and which ones RLS-NMF doubts (`outliers_`).
 """
 
 import sys

@@ -257,7 +257,6 @@ def test_degenerate_data(data, solver):
         ({"kernel": lambda A, B: np.triu(np.ones((len(A), len(B))))}, "not symmetric"),
         ({"kernel": lambda A, B: -A @ B.T}, "not positive"),
     ],
-    ids=str,
 )
 @pytest.mark.filterwarnings("ignore:n_components=21:UserWarning")
 def test_bad_parameters(parameters, message):
