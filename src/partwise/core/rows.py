@@ -124,9 +124,6 @@ class Links(RowMatrix):
         by_edges = edge_energy(self.off.indptr, self.off.indices, self.off.data, F)
         return by_edges + np.einsum("i,ij,ij->j", self._row_sums, F, F, dtype=np.float64, casting="safe")
 
-    def __add__(self, other: Links) -> Links:
-        return Links(self._diagonal + other._diagonal, self.off + other.off, self._row_sums + other._row_sums)
-
 
 class Cliques(RowMatrix):
     """Every group of rows fully joined: S = strength · Σ_c (n_c I_c − 1_c 1_cᵀ), stored in n numbers.

@@ -99,15 +99,15 @@ class Coordinate:
         if system.coupled:
             W = self._descend_coupled(system, state.W, state.product(CODES))
             return state.replace(CODES, _extrapolated(W, self._last.get(CODES), beta)), W
+        last, passes = self._last.get(CODES) if beta else None, self._passes
         plain = np.empty_like(state.W)
-        W = np.empty_like(state.W) if beta else plain
-        last, passes = self._last.get(CODES), self._passes
+        W = plain if last is None else np.empty_like(state.W)
 
         def code_rows(rows: slice, product: Array) -> Array:
             F = plain[rows]
             F[:] = state.W[rows]
             system.descend_rows(rows, F, product, passes, PASS_TOLERANCE)
-            if beta and last is not None:
+            if last is not None:
                 W[rows] = _extrapolated(F, last[rows], beta)
             return W[rows]
 
@@ -149,13 +149,11 @@ class Coordinate:
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
         """Codes for fixed components, every row until its own passes gain nothing more."""
         system = assemble(self._objective.quadratics(state, CODES), state.W)
-        W = np.array(state.W, order="C")
+        W, product = np.array(state.W, order="C"), state.product(CODES)
 
         def code_rows(rows: slice) -> None:
-            product = state.product(CODES)[rows].copy()
-            system.descend_rows(rows, W[rows], product, max_passes, tolerance)
+            system.descend_rows(rows, W[rows], product[rows].copy(), max_passes, tolerance)
 
-        state.product(CODES)
         state.X.map_rows(code_rows, len(W))
         return W
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from scipy.linalg import qr, svd
 
 from ..core.operand import Operand
 from ..core.types import Array
-
-StartName = Literal["random", "nndsvd", "nndsvda", "kmeans"]
 
 # Share of every other cluster in a sample's first code: none would be locked out by a multiplicative solver.
 KMEANS_SHARE = 0.2

@@ -109,7 +109,6 @@ class BoundPull(BoundTerm):
 
     def __init__(self, name: str, links: Any, codes: Array):
         self.name = name
-        self._links = links
         self._target = np.asarray(links @ codes, codes.dtype)
         self._degrees = np.asarray(links.sum(axis=1)).ravel().astype(codes.dtype)
         squares = np.einsum("ij,ij->i", codes, codes, dtype=np.float64)
