@@ -92,6 +92,10 @@ class Operand(ABC):
         """Size of a row as it is stored."""
 
     @abstractmethod
+    def _zero_sum(self, k: int, dtype: Any) -> Array:
+        """Zeros (m × k) in the memory order that `_add_t_dot_rows` likes best."""
+
+    @abstractmethod
     def _dot_rows(self, rows: slice, Ht: Array) -> Array:
         """X[rows] Hᵀ."""
 
@@ -111,14 +115,18 @@ class Operand(ABC):
 
     def t_dot(self, W: Array) -> Array:
         """Xᵀ W, given W (n × k)."""
+        return self.sum_rows(lambda rows, out: self._add_t_dot_rows(rows, W[rows], out), W.shape[1], W.dtype)
+
+    def sum_rows(self, add: Callable[[slice, Array], None], k: int, dtype: Any) -> Array:
+        """A sum over the samples (m × k), in threads: `add` adds the share of a slice of rows to an array."""
 
         def part(rows: slice) -> Array:
-            total = np.zeros((self.shape[1], W.shape[1]), W.dtype)
+            total = self._zero_sum(k, dtype)
             for block in self._blocks(rows):
-                self._add_t_dot_rows(block, W[block], total)
+                add(block, total)
             return total
 
-        return _sum_in_order(self._workers.map(part, self._parts(W.shape[1])))
+        return _sum_in_order(self._workers.map(part, self._parts(k)))
 
     def code(self, Ht: Array, code_rows: CodeRows) -> tuple[Array, Array]:
         """One pass over the rows: code every block while it is in the cache, and collect what the components need.
@@ -139,7 +147,7 @@ class Operand(ABC):
         k = Ht.shape[1]
 
         def part(rows: slice) -> tuple[Array, Array]:
-            product, gram = np.zeros((self.shape[1], k), Ht.dtype), np.zeros((k, k), Ht.dtype)
+            product, gram = self._zero_sum(k, Ht.dtype), np.zeros((k, k), Ht.dtype)
             for block in self._blocks(rows):
                 W = code_rows(block, self._dot_rows(block, Ht))
                 weighted = W if self.sample_weight is None else self.sample_weight[block, None] * W
@@ -188,7 +196,7 @@ def _sum_in_order(parts: list[Array]) -> Array:
     total = parts[0]
     for part in parts[1:]:
         total += part
-    return total
+    return np.ascontiguousarray(total)
 
 
 def _entry_blocks(n: int, bytes_per_row: int) -> Iterator[slice]:
@@ -206,8 +214,13 @@ class DenseOperand(Operand):
     def _dot_rows(self, rows: slice, Ht: Array) -> Array:
         return np.asarray(self._X[rows] @ Ht)
 
+    def _zero_sum(self, k: int, dtype: Any) -> Array:
+        return np.zeros((self.shape[1], k), dtype, order="F")
+
     def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
-        out += self._X[rows].T @ W
+        # Wᵀ X: with few components BLAS is a quarter faster this way round.
+        transposed = out.T
+        transposed += W.T @ self._X[rows]
 
     def row_squared_norms(self) -> Array:
         """‖x_i‖²."""
@@ -247,6 +260,9 @@ class SparseOperand(Operand):
 
     def _bytes_per_row(self) -> int:
         return (self.dtype.itemsize + self.csr.indices.itemsize) * self.csr.nnz // max(1, self.shape[0])
+
+    def _zero_sum(self, k: int, dtype: Any) -> Array:
+        return np.zeros((self.shape[1], k), dtype)
 
     def _dot_rows(self, rows: slice, Ht: Array) -> Array:
         from ..kernels.sparse import dot_rows

@@ -8,8 +8,7 @@ one entry at a time, each to its exact minimum, so the value can only fall. S ha
 Arrays that do not vary over the rows come with a single row.
 
 Rows are taken in lanes: their codes stand as columns of a small array that stays in the first-level cache, and the
-inner loops run over lanes, where they use full vector registers. A lane stops by itself, so a row's result does not
-depend on its neighbours in the lanes.
+inner loops run over lanes, where they use full vector registers.
 """
 
 from __future__ import annotations
@@ -57,32 +56,48 @@ def _pass(f: Array, pull: Array, B: Array, weight: Array, d: Array, active: Arra
 
 @njit(cache=True, nogil=True)
 def descend_rows(
-    F: Array, A: Array, B: Array, weight: Array, D: Array, first_row: int, max_passes: int, tolerance: float
+    F: Array,
+    A: Array,
+    B: Array,
+    weight: Array,
+    D: Array,
+    first_row: int,
+    max_passes: int,
+    tolerance: float,
+    jointly: bool,
 ) -> None:
-    """Rows that do not see each other: passes on each until one gains little against its first.
+    """Rows that do not see each other: passes until one gains little against the first.
 
-    F and A hold a block of rows that begins at `first_row` of `weight` and `D`.
+    F and A hold a block of rows that begins at `first_row` of `weight` and `D`. If the lanes stop `jointly`, what
+    counts is the gain of all of them, and stragglers do not hold up the rest; else every lane stops by itself, and a
+    row's result does not depend on its neighbours in the lanes.
     """
     n, k = F.shape
     f, pull, d = np.zeros((k, LANES), F.dtype), np.zeros((k, LANES), F.dtype), np.zeros((k, LANES), F.dtype)
     w, active = np.zeros(LANES, F.dtype), np.zeros(LANES, F.dtype)
     decrease, first = np.zeros(LANES, F.dtype), np.zeros(LANES, F.dtype)
+    w[:] = weight[0]
+    for j in range(k):
+        d[j] = D[0, j]
     for start in range(0, n, LANES):
         count = min(LANES, n - start)
         for r in range(count):
             i = start + r
-            i_weight = first_row + i if len(weight) > 1 else 0
-            i_D = first_row + i if len(D) > 1 else 0
-            w[r] = weight[i_weight]
+            if len(weight) > 1:
+                w[r] = weight[first_row + i]
+            if len(D) > 1:
+                for j in range(k):
+                    d[j, r] = D[first_row + i, j]
             for j in range(k):
                 f[j, r] = F[i, j]
                 pull[j, r] = A[i, j]
-                d[j, r] = D[i_D, j]
         active[:count] = 1
         active[count:] = 0
         for turn in range(max_passes):
             decrease[:] = 0
             _pass(f, pull, B, w, d, active, decrease)
+            if jointly:
+                decrease[:] = decrease.sum()
             running = 0
             for r in range(count):
                 if turn == 0:

@@ -24,9 +24,9 @@ MAX_PASSES = 8
 # The first sweeps decide in which minimum a run ends. Gentle ones, a single pass each and no extrapolation, lead to
 # better minima than solving for each factor against a start that knows nothing yet. Not so where samples are coupled:
 # one pass would carry news over one link only.
-GENTLE_SWEEPS = 3
-# A pass that gains less than this share of the first one ends the passes on a row.
-PASS_TOLERANCE = 1e-3
+GENTLE_SWEEPS = 4
+# A pass that gains less than this share of the first one ends the passes on a few rows.
+PASS_TOLERANCE = 1e-2
 
 BETA_START, BETA_GROWTH, BETA_SHRINK, CEILING_GROWTH = 0.5, 1.05, 1.5, 1.01
 # Relative noise of an objective computed from float32 products.
@@ -106,7 +106,7 @@ class Coordinate:
         def code_rows(rows: slice, product: Array) -> Array:
             F = plain[rows]
             F[:] = state.W[rows]
-            system.descend_rows(rows, F, product, passes, PASS_TOLERANCE)
+            system.descend_rows(rows, F, product, passes, PASS_TOLERANCE, jointly=True)
             if last is not None:
                 W[rows] = _extrapolated(F, last[rows], beta)
             return W[rows]
@@ -125,7 +125,7 @@ class Coordinate:
         F, passes = np.array(state.Ht, order="C"), self._passes
 
         def descend(rows: slice) -> None:
-            system.descend_rows(rows, F[rows], product[rows].copy(), passes, PASS_TOLERANCE)
+            system.descend_rows(rows, F[rows], product[rows].copy(), passes, PASS_TOLERANCE, jointly=True)
 
         state.X.map_rows(descend, len(F))
         return F
@@ -152,7 +152,7 @@ class Coordinate:
         W, product = np.array(state.W, order="C"), state.product(CODES)
 
         def code_rows(rows: slice) -> None:
-            system.descend_rows(rows, W[rows], product[rows].copy(), max_passes, tolerance)
+            system.descend_rows(rows, W[rows], product[rows].copy(), max_passes, tolerance, jointly=False)
 
         state.X.map_rows(code_rows, len(W))
         return W

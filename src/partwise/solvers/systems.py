@@ -50,12 +50,14 @@ class RowSystem:
         product += self.push[rows] if len(self.push) > 1 else self.push
         return product
 
-    def descend_rows(self, rows: slice, F: Array, product: Array, max_passes: int, tolerance: float) -> None:
-        """Improve some rows of the factor, which F holds, in place."""
+    def descend_rows(
+        self, rows: slice, F: Array, product: Array, max_passes: int, tolerance: float, *, jointly: bool
+    ) -> None:
+        """Improve some rows of the factor, which F holds, in place; each until it gains little, or all together."""
         from ..kernels.descent import descend_rows
 
         A = self.pull(rows, product)
-        descend_rows(F, A, self.B, self.weight, self.D, rows.start, max_passes, tolerance)
+        descend_rows(F, A, self.B, self.weight, self.D, rows.start, max_passes, tolerance, jointly)
 
     def descend_all(self, level: Level, F: Array, product: Array, max_passes: int, tolerance: float) -> None:
         """Improve the whole factor in place, rows being coupled."""

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.forms import Quadratic, Split
-from ..core.operand import Operand
+from ..core.operand import Operand, SparseOperand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor
@@ -121,6 +121,8 @@ class BoundDivergence(BoundTerm):
         return state.recall(("divergence", id(self), factor), None, lambda: self._sweep(state, factor))
 
     def _sweep(self, state: State, factor: Factor) -> tuple[float, Array, Array]:
+        if self._implicit_ones(state) and isinstance(state.X, SparseOperand):
+            return self._sweep_stored(state.X, state, factor)
         F, G = (state.W, state.Ht) if factor == CODES else (state.Ht, state.W)
         N, P = np.zeros_like(F), np.zeros_like(F)
         value = 0.0
@@ -135,15 +137,45 @@ class BoundDivergence(BoundTerm):
                 if up is not None:
                     P += up.T @ G[rows]
         if self._implicit_ones(state):
-            weight = self._sample_weight
-            if factor == CODES:
-                P[:] = G.sum(axis=0) if weight is None else np.outer(weight, G.sum(axis=0))
-            else:
-                P[:] = G.sum(axis=0) if weight is None else weight @ G
+            P[:] = self._sums(state, factor)
         if self._unit != 1:
             N *= self._unit
             P *= self._unit
         return self._unit * value, N, P
+
+    def _sums(self, state: State, factor: Factor) -> Array:
+        """P of the plain Kullback–Leibler fit, as one row or one per sample."""
+        weight, sums = self._sample_weight, (state.Ht if factor == CODES else state.W).sum(axis=0)
+        if weight is None:
+            return np.asarray(sums)
+        return np.outer(weight, sums) if factor == CODES else np.asarray(weight @ state.W)
+
+    def _sweep_stored(self, X: SparseOperand, state: State, factor: Factor) -> tuple[float, Array, Array]:
+        """Kullback–Leibler on sparse X: zeros enter only through Σ y = (Σ W)(Σ H)."""
+        from ..kernels.stored import add_attracted_components, attract_codes
+
+        csr, W, Ht, s = X.csr, np.ascontiguousarray(state.W), np.ascontiguousarray(state.Ht), self._sample_weight
+        P = np.broadcast_to(self._sums(state, factor), state[factor].shape)
+        if factor != CODES:
+            weight = np.ones(1, W.dtype) if s is None else s
+
+            def add(rows: slice, out: Array) -> None:
+                entries = csr.indptr, csr.indices, csr.data, weight
+                add_attracted_components(*entries, W, Ht, self._floor, rows.start, rows.stop, out)
+
+            return 0.0, X.sum_rows(add, W.shape[1], W.dtype), P
+        N, values = np.empty_like(W), np.empty(len(W))
+
+        def attract(rows: slice) -> None:
+            entries = csr.indptr, csr.indices, csr.data
+            values[rows] = attract_codes(*entries, W, Ht, self._floor, rows.start, rows.stop, N)
+
+        X.map_rows(attract, len(W))
+        sums = W.sum(axis=0, dtype=np.float64) if s is None else s.astype(np.float64) @ W
+        if s is not None:
+            N *= s[:, None]
+            values *= s
+        return float(values.sum() + sums @ Ht.sum(axis=0, dtype=np.float64)), N, P
 
     def _implicit_ones(self, state: State) -> bool:
         """For the plain Kullback–Leibler fit P needs only column sums, and sparse X only its stored entries."""
@@ -154,12 +186,8 @@ class BoundDivergence(BoundTerm):
             yield self._observed_block(self._observed, state, with_value)
             return
         X, m = state.X, state.X.shape[1]
-        stored_only = self._implicit_ones(state) and sp.issparse(getattr(X, "array", None))
-        for rows, x in X.row_blocks(None if stored_only else 4 * m * X.dtype.itemsize):
-            if stored_only:
-                yield self._stored_block(rows, x, state, with_value)
-            else:
-                yield self._dense_block(rows, x, state, with_value)
+        for rows, x in X.row_blocks(4 * m * X.dtype.itemsize):
+            yield self._dense_block(rows, x, state, with_value)
 
     def _observed_block(self, seen: Observed, state: State, with_value: bool) -> Block:
         """Only the entries of a sparse pattern count."""
@@ -169,23 +197,6 @@ class BoundDivergence(BoundTerm):
         down = seen.with_data(weight * seen.x * self._power(y, self.beta - 2))
         up = seen.with_data(weight * self._power(y, self.beta - 1))
         return Block(slice(None), down, up, value)
-
-    def _stored_block(self, rows: slice, x: Any, state: State, with_value: bool) -> Block:
-        """Kullback–Leibler on sparse rows: zeros enter only through Σ y = (Σ W)(Σ H)."""
-        from ..kernels.links import products_at
-
-        W = np.ascontiguousarray(state.W[rows])
-        y = np.maximum(products_at(x.indptr, x.indices, W, state.Ht), self._floor)
-        counts = np.diff(x.indptr)
-        s = None if self._sample_weight is None else self._sample_weight[rows]
-        weight = 1.0 if s is None else np.repeat(s, counts)
-        value = 0.0
-        if with_value:
-            stored = np.sum((self._divergence(x.data, y) - y) * weight, dtype=np.float64)
-            sums = W.sum(axis=0, dtype=np.float64) if s is None else s.astype(np.float64) @ W
-            value = float(stored + sums @ state.Ht.sum(axis=0, dtype=np.float64))
-        down = sp.csr_array((weight * x.data / y, x.indices, x.indptr), shape=x.shape)
-        return Block(rows, down, None, value)
 
     def _dense_block(self, rows: slice, x: Any, state: State, with_value: bool) -> Block:
         """All entries of some rows count: y is formed for these rows only."""
