@@ -22,7 +22,8 @@ from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, IntArray
 from ..solvers.choice import choose_solver
 from ..solvers.codes import code_samples
-from ..solvers.loop import Options, minimise
+from ..solvers.loop import Options, Result, minimise
+from ..solvers.point import Solver
 from ..solvers.sampled import sampled_start
 from ..solvers.starts import start_factors
 from ..terms import BetaDivergence, Frobenius
@@ -110,25 +111,38 @@ class BaseFactorization(
         for term in bound:
             term.consider(self.n_components)
         terms, unit = apply_scale(bound, self.scale)
-        objective = Objective(terms, unit_codes=self.scale == CODES)
-        new_solver = choose_solver(self.solver, objective)
+        objective = self._objective(terms)
         starts = self._starts(X, bound, rng)
-        result = minimise(objective, new_solver, starts, Options(self.max_iter, self.tol, tuple(callbacks)))
-        W, Ht = normalise(result.W, result.Ht, unit, X)
+        result = minimise(
+            objective, self._new_solver(objective), starts, Options(self.max_iter, self.tol, tuple(callbacks))
+        )
+        state = normalise(result.state, unit)
         self._bound_terms: list[BoundTerm] = terms
-        self.embedding_ = np.ascontiguousarray(W)
-        self.components_ = np.ascontiguousarray(Ht.T)
-        self.objective_ = result.objective
-        self.history_ = result.history
-        self.n_iter_ = result.n_iter
-        self.solver_ = result.solver
-        self.stop_reason_ = result.stop_reason
+        self.embedding_ = np.ascontiguousarray(state.W)
+        self.components_ = np.ascontiguousarray(state.components)
+        self._record(result)
         self.scale_ = unit
         coupled = any(term.couples_samples for term in bound)
         if X.sample_weight is not None and (X.sample_weight == 0).any() and not coupled:
             # A sample that does not count leaves its code open: give it the one it would get as a new sample.
             unseen = np.flatnonzero(X.sample_weight == 0)
             self.embedding_[unseen] = self._code(X.take(unseen))
+
+    def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
+        """The sum of the terms, with what else the method asks of the factors."""
+        return Objective(terms, unit_codes=self.scale == CODES)
+
+    def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
+        """A maker of solvers, as the parameter `solver` says; refuses an impossible choice."""
+        return choose_solver(self.solver, objective)
+
+    def _record(self, result: Result) -> None:
+        """How the fit went."""
+        self.objective_ = result.objective
+        self.history_ = result.history
+        self.n_iter_ = result.n_iter
+        self.solver_ = result.solver
+        self.stop_reason_ = result.stop_reason
 
     def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState) -> list[Callable[[], State]]:
         """Makers of the starts to try; a method may start from what its terms know."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal
 
 from ..core.objective import Objective
+from ..core.types import Factor
 from .coordinate import Coordinate
 from .multiplicative import Multiplicative
 from .point import Solver
@@ -33,10 +34,14 @@ def choose_solver(name: SolverName, objective: Objective) -> Callable[[], Solver
     return new_solver
 
 
-def choose_dual_solver(name: str, objective: Objective) -> Callable[[], Solver]:
-    """The same for components made of samples, whose kernel is a product: there is nothing to sweep by entries."""
-    solver: Callable[[Objective], Solver] = Multiplicative if name == "multiplicative" else Projected
-    return partial(solver, objective)
+def choose_dual_solver(
+    name: str, objective: Objective, powers: Mapping[Factor, float] | None = None
+) -> Callable[[], Solver]:
+    """The same for components made of samples, whose kernel is a product: there is nothing to sweep by entries.
+
+    `powers` are those of the multiplicative rule, where a paper prints others than descent asks for.
+    """
+    return partial(Multiplicative, objective, powers) if name == "multiplicative" else partial(Projected, objective)
 
 
 def _unit_codes_solver(name: SolverName, objective: Objective) -> Callable[[], Solver]:
