@@ -27,7 +27,7 @@ from ..terms.dual import dual as dual_state
 from .base import BaseFactorization
 from .feature_maps import feature_map
 from .scale import apply_scale, normalise
-from .validation import check_factors
+from .validation import check_factor
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions({"linear", "cosine", "rbf", "precomputed"}), callable],
@@ -172,17 +172,15 @@ class BaseDualFactorization(BaseFactorization):
         """W and P to start from, if the user gave them or a warm start has them."""
         k = self.n_components
         if self.warm_start and hasattr(self, "embedding_") and self.embedding_.shape == (n, k):
-            return check_factors((self.embedding_, self.dual_components_), (n, n), k, dtype)
+            return self.embedding_.astype(dtype), np.array(self.dual_components_.T, dtype, order="C")
         if isinstance(self.init, str):
             return None
         if self.n_init != 1:
             raise ValueError(f"n_init is {self.n_init}; with a given start init=(W, P) it must be 1.")
         if len(self.init) != 2:
             raise ValueError("init must be the name of a start or a pair of arrays (W, P).")
-        W, P = (np.asarray(F) for F in self.init)
-        if P.shape != (n, k):
-            raise ValueError(f"init: P has shape {P.shape}; it must be {(n, k)}.")
-        return check_factors((W, P.T), (n, n), k, dtype)
+        W, P = self.init
+        return check_factor("W", W, (n, k), dtype), check_factor("P", P, (n, k), dtype)
 
     def _code(self, X: Operand) -> Array:
         mapped = self._map.new(X)

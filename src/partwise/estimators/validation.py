@@ -111,17 +111,21 @@ def check_factors(
     if not isinstance(init, tuple | list) or len(init) != 2:
         raise ValueError("init must be the name of a start or a pair of arrays (W, H).")
     n, m = shape
-    factors = []
-    for name, F, expected in (("W", init[0], (n, n_components)), ("H", init[1], (n_components, m))):
-        F = np.array(F, dtype=dtype, order="C")
-        if F.shape != expected:
-            raise ValueError(f"init: {name} has shape {F.shape}; it must be {expected}.")
-        if not np.isfinite(F).all():
-            raise ValueError(f"init: {name} must be finite.")
-        if (F < 0).any() and not (signed and name == "H"):
-            raise ValueError(f"init: {name} must be non-negative.")
-        factors.append(F)
-    return factors[0], np.ascontiguousarray(factors[1].T)
+    W = check_factor("W", init[0], (n, n_components), dtype)
+    H = check_factor("H", init[1], (n_components, m), dtype, signed)
+    return W, np.ascontiguousarray(H.T)
+
+
+def check_factor(name: str, F: Any, shape: tuple[int, int], dtype: Any, signed: bool = False) -> Array:
+    """A copy of one factor of a given start."""
+    F = np.array(F, dtype=dtype, order="C")
+    if F.shape != shape:
+        raise ValueError(f"init: {name} has shape {F.shape}; it must be {shape}.")
+    if not np.isfinite(F).all():
+        raise ValueError(f"init: {name} must be finite.")
+    if (F < 0).any() and not signed:
+        raise ValueError(f"init: {name} must be non-negative.")
+    return F
 
 
 def check_size(shape: tuple[int, int], n_components: int, itemsize: int) -> None:

@@ -9,6 +9,7 @@ from typing import Literal
 from ..core.objective import Objective
 from ..core.types import Factor
 from .coordinate import Coordinate
+from .free_components import FreeCoordinate, FreeMultiplicative
 from .multiplicative import Multiplicative
 from .point import Solver
 from .projected import Projected
@@ -20,6 +21,8 @@ SolverName = Literal["auto", "coordinate", "multiplicative"]
 
 def choose_solver(name: SolverName, objective: Objective) -> Callable[[], Solver]:
     """A maker of fresh solvers for the objective; refuses an impossible choice before any work."""
+    if objective.free_components:
+        return partial(FreeCoordinate if name == "coordinate" else FreeMultiplicative, objective)
     if objective.unit_codes:
         return _unit_codes_solver(name, objective)
     without, products = objective.without_quadratic(), objective.without_entries()

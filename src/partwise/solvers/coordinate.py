@@ -78,12 +78,16 @@ class Coordinate:
             return point
         self.stalled = False
         before = point.state.Ht if careful else self._last[COMPONENTS]
-        self._ahead = candidate.replace(COMPONENTS, _extrapolated(Ht, before, self._beta))
+        self._ahead = candidate.replace(COMPONENTS, self._components_ahead(Ht, before))
         self._last = {CODES: W, COMPONENTS: Ht}
         if not careful:
             self._beta = min(self._beta * BETA_GROWTH, self._ceiling)
             self._ceiling = min(self._ceiling * CEILING_GROWTH, 1.0)
         return new
+
+    def _components_ahead(self, Ht: Array, before: Array) -> Array:
+        """Where the components of the next sweep start."""
+        return _extrapolated(Ht, before, self._beta)
 
     @property
     def _is_gentle(self) -> bool:

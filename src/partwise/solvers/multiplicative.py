@@ -41,10 +41,7 @@ class Multiplicative:
     def prepare(self, state: State) -> State:
         """Lift zeros of the start, which no multiplication could leave."""
         for factor in FACTORS:
-            F = state[factor]
-            if (F <= 0).any():
-                floor = F.dtype.type(START_FLOOR * max(float(F.mean(dtype=np.float64)), np.finfo(F.dtype).tiny))
-                state = state.replace(factor, np.where(F > 0, F, floor))
+            state = lifted(state, factor)
         return state
 
     def sweep(self, point: Point) -> Point:
@@ -74,6 +71,15 @@ class Multiplicative:
             if not active.any():
                 break
         return state.W
+
+
+def lifted(state: State, factor: Factor) -> State:
+    """The state with a share of the factor's mean in the place of its zeros."""
+    F = state[factor]
+    if (F > 0).all():
+        return state
+    floor = F.dtype.type(START_FLOOR * max(float(F.mean(dtype=np.float64)), np.finfo(F.dtype).tiny))
+    return state.replace(factor, np.where(F > 0, F, floor))
 
 
 def ratio(split: Split, F: Array, power: float | None = None) -> Array:
