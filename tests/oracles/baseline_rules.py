@@ -25,21 +25,10 @@ def semi_step(X, F, G):
     return semi_basis(X, G), G
 
 
-def convex_step(K, W, G):
-    """Convex-NMF for a kernel without negative entries: G, then W, under square roots."""
-    G = G * np.sqrt((K @ W) / (G @ W.T @ K @ W))
-    W = W * np.sqrt((K @ G) / (K @ W @ G.T @ G))
-    return W, G
-
-
-def signed_convex_step(X, W, G):
-    """The same for signed X, K split as X = X⁺ − X⁻ splits it, pulls on G where they arrive."""
-    Xp, Xm = up(X), down(X)
-    Kp, Km, K = Xp.T @ Xp + Xm.T @ Xm, Xp.T @ Xm + Xm.T @ Xp, X.T @ X
-    B = W.T @ K @ W
-    G = G * np.sqrt((up(K @ W) + G @ down(B)) / (down(K @ W) + G @ up(B)))
-    A = K @ G
-    W = W * np.sqrt((up(A) + Km @ W @ G.T @ G) / (down(A) + Kp @ W @ G.T @ G))
+def convex_step(Kp, Km, W, G):
+    """Convex-NMF with the kernel K = Kp − Km: G, then W, under square roots."""
+    G = G * np.sqrt((Kp @ W + G @ W.T @ Km @ W) / (Km @ W + G @ W.T @ Kp @ W))
+    W = W * np.sqrt((Kp @ G + Km @ W @ G.T @ G) / (Km @ G + Kp @ W @ G.T @ G))
     return W, G
 
 

@@ -56,18 +56,24 @@ def test_convex_nmf(kernel, make, sweeps):
     seen = X / np.linalg.norm(X, axis=1, keepdims=True) if kernel == "cosine" else X
     gram = seen @ seen.T
     model = fit(ConvexNMF(init=(W, P), kernel=kernel), sweeps, make(gram if kernel == "precomputed" else X))
-    P, W = repeat(lambda P, W: rules.convex_step(gram, P, W), sweeps, P, W)
+    P, W = repeat(lambda P, W: rules.convex_step(gram, 0 * gram, P, W), sweeps, P, W)
     assert_close(model.embedding_ @ model.dual_components_, W @ P.T)
     np.testing.assert_allclose(np.diag(model.dual_components_ @ gram @ model.dual_components_.T), 1)
     np.testing.assert_allclose(model.objective_, ((seen - W @ P.T @ seen) ** 2).sum(), rtol=1e-10)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
 @pytest.mark.parametrize("make", CONTAINERS)
 @pytest.mark.parametrize("sweeps", SWEEPS)
-def test_convex_nmf_of_signed_data(make, sweeps):
+def test_convex_nmf_of_signed_data(kernel, make, sweeps):
+    """The kernel is split as printed if its entries are given, else as X = X⁺ − X⁻ splits it."""
     X, W, P, _ = problem(signed=True)
-    model = fit(ConvexNMF(init=(W, P)), sweeps, make(X))
-    P, W = repeat(lambda P, W: rules.signed_convex_step(X.T, P, W), sweeps, P, W)
+    gram, Xp, Xm = X @ X.T, rules.up(X), rules.down(X)
+    Kp, Km = rules.up(gram), rules.down(gram)
+    if kernel == "linear":
+        Kp, Km = Xp @ Xp.T + Xm @ Xm.T, Xp @ Xm.T + Xm @ Xp.T
+    model = fit(ConvexNMF(init=(W, P), kernel=kernel), sweeps, make(X if kernel == "linear" else gram))
+    P, W = repeat(lambda P, W: rules.convex_step(Kp, Km, P, W), sweeps, P, W)
     assert_close(model.embedding_ @ model.dual_components_, W @ P.T)
     np.testing.assert_allclose(model.objective_, ((X - W @ P.T @ X) ** 2).sum(), rtol=1e-10)
 

@@ -57,7 +57,7 @@ class ConvexNMF(BaseDualFactorization):
     A sweep costs two products with X for the codes and two per step on the coefficients, at most ten steps. Where K has
     negative entries, the paper's rules split it into K⁺ − K⁻ entry by entry, which needs all n × n of them. Here X is
     split into X⁺ − X⁻ and products do the rest; with ``kernel="precomputed"`` the entries of K are at hand and are
-    split. The pulls on the codes are split where they arrive, which makes longer steps.
+    split as printed.
 
     Examples
     --------
