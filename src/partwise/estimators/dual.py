@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -24,9 +24,9 @@ from ..solvers.loop import Options, minimise
 from ..solvers.point import Solver
 from ..terms.dual import BoundDualTerm, BoundRobustDualFit
 from ..terms.dual import dual as dual_state
-from .base import BaseFactorization
 from .feature_maps import feature_map
 from .scale import apply_scale, normalise
+from .unweighted import UnweightedFactorization
 from .validation import check_factor
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
@@ -36,7 +36,7 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class BaseDualFactorization(BaseFactorization):
+class BaseDualFactorization(UnweightedFactorization):
     """Minimise a sum of terms over codes W ≥ 0 and coefficients P ≥ 0 (both n × k), with Φ ≈ W Pᵀ Φ.
 
     A subclass says in `_dual_terms` which terms these are, in `_terms` which more there are on the codes alone, seen
@@ -44,7 +44,7 @@ class BaseDualFactorization(BaseFactorization):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: rule for name, rule in BaseFactorization._parameter_constraints.items() if name != "scale"},
+        **{name: rule for name, rule in UnweightedFactorization._parameter_constraints.items() if name != "scale"},
         **KERNEL_CONSTRAINTS,
         "solver": [StrOptions({"auto", "projected", "multiplicative"})],
         "init": [StrOptions({"auto", "kmeans", "random"}), tuple, list],
@@ -65,39 +65,6 @@ class BaseDualFactorization(BaseFactorization):
 
     def _terms(self) -> list[Term]:
         return []
-
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
-        """Learn codes and coefficients from the data.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The data; with ``kernel="precomputed"`` the kernel of all samples, of shape (n_samples, n_samples).
-        y : object
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X)
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:  # type: ignore[override]
-        """Fit, then code the same samples as if they were new.
-
-        This equals ``fit(X).transform(X)``. The codes that the fit itself found are in `embedding_`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : object
-            Ignored.
-
-        Returns
-        -------
-        W : ndarray of shape (n_samples, n_components)
-        """
-        return self.fit(X).transform(X)
 
     def _fit_operand(
         self,

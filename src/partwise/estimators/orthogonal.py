@@ -2,62 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from ..core.objective import Objective
 from ..core.operand import Operand
 from ..core.state import State
+from ..core.term import BoundTerm
 from ..core.types import CODES, Array, Factor, column_norms
-from ..solvers.row_assignment import best_entry
-from .base import BaseFactorization
+from ..solvers.row_assignment import OneEntryObjective, best_entry
 from .scale import rescaled, warn_if_dead
+from .unweighted import UnweightedFactorization
 
 
-class BaseOrthogonal(BaseFactorization):
+class BaseOrthogonal(UnweightedFactorization):
     """Codes W ≥ 0 with WᵀW = I: every sample uses one component."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: rule for name, rule in BaseFactorization._parameter_constraints.items() if name != "scale"},
+        **{name: rule for name, rule in UnweightedFactorization._parameter_constraints.items() if name != "scale"},
         "solver": [StrOptions({"auto", "assignment", "multiplicative"})],
     }
 
     _auto_init = "kmeans"
     scale = CODES
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
-        """Learn codes and components from the data.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Non-negative data.
-        y : object
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X)
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:  # type: ignore[override]
-        """Fit, then code the same samples as if they were new.
-
-        This equals ``fit(X).transform(X)``. The codes that the fit itself found are in `embedding_`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : object
-            Ignored.
-
-        Returns
-        -------
-        W : ndarray of shape (n_samples, n_components)
-        """
-        return self.fit(X).transform(X)
+    def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
+        return Objective(terms) if self.solver == "multiplicative" else OneEntryObjective(terms)
 
     def _normalised(self, state: State, unit: Factor | None) -> State:
         """Codes at unit norm. A component that no sample uses keeps an empty column: any other would overlap."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
 from ..core.objective import Objective
-from ..core.term import BoundTerm, Term
+from ..core.term import Term
 from ..core.types import CODES, COMPONENTS
 from ..solvers.multiplicative import Multiplicative
 from ..solvers.point import Solver
-from ..solvers.row_assignment import OneEntryObjective, RowAssignment
+from ..solvers.row_assignment import RowAssignment
 from ..terms.orthogonal_fit import OrthogonalFit
 from .orthogonal import BaseOrthogonal
 
@@ -108,9 +108,6 @@ class OrthogonalNMF(BaseOrthogonal):
 
     def _terms(self) -> list[Term]:
         return [OrthogonalFit()]
-
-    def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
-        return Objective(terms) if self.solver == "multiplicative" else OneEntryObjective(terms)
 
     def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
         if self.solver == "multiplicative":

@@ -19,7 +19,7 @@ from ..core.tri import TriState
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray, column_norms, dot64
 from ..solvers.dual_starts import start_codes
 from ..solvers.point import Solver
-from ..solvers.row_assignment import OneEntryObjective, RowAssignment
+from ..solvers.row_assignment import RowAssignment
 from ..solvers.tri_multiplicative import TriMultiplicative
 from ..terms.orthogonal_fit import TriFit, tri
 from .orthogonal import BaseOrthogonal
@@ -127,9 +127,6 @@ class OrthogonalTriNMF(BaseOrthogonal):
 
     def _terms(self) -> list[Term]:
         return [TriFit()]
-
-    def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
-        return Objective(terms) if self.solver == "multiplicative" else OneEntryObjective(terms)
 
     def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
         return partial(TriMultiplicative if self.solver == "multiplicative" else RowAssignment, objective)
