@@ -6,25 +6,37 @@ transformer and clusterer. Objectives are sums of small terms (`partwise.terms`)
 
 from .estimators import (
     NMF,
+    ConceptFactorization,
     ConstrainedNMF,
+    ConvexNMF,
     Factorization,
     GraphNMF,
+    KernelGraphNMF,
     LocalCoordinateNMF,
     LocalLearningClustering,
     LocalLearningNMF,
     LocalSimilarityNMF,
+    OrthogonalNMF,
+    OrthogonalTriNMF,
+    SemiNMF,
 )
 
 __version__ = "0.1.0"
 
 __all__ = [
     "NMF",
+    "ConceptFactorization",
     "ConstrainedNMF",
+    "ConvexNMF",
     "Factorization",
     "GraphNMF",
+    "KernelGraphNMF",
     "LocalCoordinateNMF",
     "LocalLearningClustering",
     "LocalLearningNMF",
     "LocalSimilarityNMF",
+    "OrthogonalNMF",
+    "OrthogonalTriNMF",
+    "SemiNMF",
     "__version__",
 ]

@@ -111,3 +111,16 @@ def test_input_is_never_changed(form, loss):
     data_before = data.copy()
     GraphNMF(3, loss=loss, max_iter=10, random_state=0).fit(data).transform(data)
     assert np.array_equal(_dense(data), _dense(data_before))
+
+
+@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_matrix])
+def test_magnitude_and_smallest_entry(make):
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((30, 8)) * (rng.uniform(size=(30, 8)) < 0.6)
+    F, H = rng.standard_normal((30, 3)), rng.standard_normal((8, 3))
+    operand = as_operand(make(X))
+    assert operand.smallest() == X.min()
+    assert as_operand(make(np.abs(X))).smallest() == 0
+    np.testing.assert_allclose(operand.magnitude().dot(H), np.abs(X) @ H, atol=1e-12)
+    np.testing.assert_allclose(operand.magnitude().t_dot(F), np.abs(X).T @ F, atol=1e-12)
+    np.testing.assert_allclose(operand.dot(H), X @ H, atol=1e-12)

@@ -28,6 +28,13 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
         ("NMF", "NMF(20, max_iter=3, missing='unstored').fit(X)"),
         ("GraphNMF", "GraphNMF(20, max_iter=5, use_labels=True).fit(X, y)"),
         ("ConstrainedNMF", "ConstrainedNMF(20, max_iter=5).fit(X, y)"),
+        ("SemiNMF", "SemiNMF(20, max_iter=3, init='random').fit(-X)"),
+        (
+            "ConceptFactorization",
+            "ConceptFactorization(20, max_iter=2, init='random', solver='multiplicative').fit(-X)",
+        ),
+        ("KernelGraphNMF", "KernelGraphNMF(20, max_iter=2, init='random', kernel='cosine').fit(X)"),
+        ("OrthogonalTriNMF", "OrthogonalTriNMF(20, max_iter=3, init='random').fit(X)"),
     ],
 )
 def test_peak_memory_of_a_large_sparse_fit(name, call):

@@ -10,13 +10,14 @@ For the codes W that is the quadratic of any factorisation; for P it is one with
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .operand import Operand, as_operand
+from .operand import Operand
 from .rows import RowMatrix
 from .state import State
 from .types import CODES, COMPONENTS, OTHER, Array, Factor, dot64
@@ -40,9 +41,21 @@ class KernelMatrix(RowMatrix):
         """Φᵀ F, if the features are at hand."""
         return None
 
+    @abstractmethod
     def dot(self, F: Array, image: Array | None = None) -> Array:
         """K F, given Φᵀ F if that is known."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def bound(self, F: Array) -> Array:
+        """M F for some M ≥ |K|, entry by entry: the halves of K are (M + K) / 2 and (M − K) / 2."""
+
+    def positive(self, F: Array) -> Array:
+        """K⁺ F."""
+        return np.maximum(self.bound(F) + self.dot(F), 0) / 2 if self.signed else self.dot(F)
+
+    def negative(self, F: Array) -> Array | None:
+        """K⁻ F."""
+        return np.maximum(self.bound(F) - self.dot(F), 0) / 2 if self.signed else None
 
 
 class FeatureKernel(KernelMatrix):
@@ -54,9 +67,11 @@ class FeatureKernel(KernelMatrix):
     Parameters
     ----------
     features : Operand
-        Φ, n × m; its entries may have either sign if they are dense.
+        Φ, n × m.
     weights : ndarray of shape (m,), optional
         How much every feature counts, non-negative.
+    signed : bool, default=False
+        Whether Φ may have negative entries.
     """
 
     def __init__(self, features: Operand, weights: Array | None = None, signed: bool = False):
@@ -65,8 +80,8 @@ class FeatureKernel(KernelMatrix):
         self._weights = None if weights is None else weights.astype(features.dtype)[:, None]
 
     @cached_property
-    def _absolute(self) -> Operand:
-        return as_operand(abs(self.operand.array))
+    def _magnitude(self) -> Operand:
+        return self.operand.magnitude()
 
     def image(self, F: Array) -> Array:
         """Φᵀ F."""
@@ -77,22 +92,10 @@ class FeatureKernel(KernelMatrix):
         image = self.image(F) if image is None else image
         return self.operand.dot(image if self._weights is None else self._weights * image)
 
-    def positive(self, F: Array) -> Array:
-        """K⁺ F."""
-        if not self.signed:
-            return self.dot(F)
-        return (self._bound(F) + self.dot(F)) / 2
-
-    def negative(self, F: Array) -> Array | None:
-        """K⁻ F."""
-        if not self.signed:
-            return None
-        return np.maximum(self._bound(F) - self.dot(F), 0) / 2
-
-    def _bound(self, F: Array) -> Array:
+    def bound(self, F: Array) -> Array:
         """|Φ| diag(weights) |Φ|ᵀ F."""
-        image = self._absolute.t_dot(F)
-        return self._absolute.dot(image if self._weights is None else self._weights * image)
+        image = self._magnitude.t_dot(F)
+        return self._magnitude.dot(image if self._weights is None else self._weights * image)
 
     @cached_property
     def _diagonal(self) -> Array:
@@ -113,29 +116,32 @@ class FeatureKernel(KernelMatrix):
 
 
 class GivenKernel(KernelMatrix):
-    """A kernel with its entries, non-negative, dense or sparse.
+    """A kernel with its entries, dense or sparse. Its halves are those of its entries.
 
     Parameters
     ----------
     K : Operand
         n × n and symmetric.
+    signed : bool, default=False
+        Whether entries may be negative.
     """
 
-    def __init__(self, K: Operand):
+    def __init__(self, K: Operand, signed: bool = False):
         self.operand = K
+        self.signed = signed
         self._diagonal = np.asarray(K.array.diagonal(), np.float64)
 
     def dot(self, F: Array, image: Array | None = None) -> Array:
         """K F."""
         return self.operand.dot(F)
 
-    def positive(self, F: Array) -> Array:
-        """K F."""
-        return self.dot(F)
+    @cached_property
+    def _magnitude(self) -> Operand:
+        return self.operand.magnitude()
 
-    def negative(self, F: Array) -> None:
-        """Nothing: the entries are non-negative."""
-        return None
+    def bound(self, F: Array) -> Array:
+        """|K| F."""
+        return self._magnitude.dot(F)
 
     def diagonal(self) -> Array:
         """The kernel of every sample with itself."""
@@ -182,6 +188,17 @@ class DualState(State):
     def image(self, factor: Factor) -> Array | None:
         """Φᵀ F of one factor, if there are features: Hᵀ = Φᵀ P for the components, Φᵀ W for the codes."""
         return self.recall("image", factor, lambda: self.kernel.image(self[factor]))
+
+    def metric(self, factor: Factor) -> RowMatrix | None:
+        """Components are measured by their features: ‖h_j‖² = p_jᵀ K p_j."""
+        return self.kernel if factor == COMPONENTS else None
+
+    def norms(self, factor: Factor) -> Array:
+        """‖w_j‖ of the codes; ‖h_j‖ of the components."""
+        if factor == CODES:
+            return super().norms(CODES)
+        squares = self.recall("squared norms", COMPONENTS, lambda: self.kernel.energy(self.P))
+        return np.sqrt(np.maximum(squares, 0))
 
     def product(self, factor: Factor) -> Array:
         """The data's pull on a factor: K P on the codes, K W on the coefficients."""

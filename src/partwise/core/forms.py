@@ -58,7 +58,7 @@ class Quadratic:
         How often the data's own pull, `State.product`, is part of A⁺. It is left out of `attract` because a solver may
         want to compute it block by block.
     attract, repel : ndarray of shape (rows, k) or broadcastable to it, optional
-        The rest of A⁺, and A⁻; both non-negative.
+        The rest of A⁺, and A⁻; both non-negative. (The data's own pull may have either sign, if the data have.)
     couplings : tuple of Coupling
     """
 
@@ -79,6 +79,9 @@ class Quadratic:
         """Its gradient in halves."""
         split = Split(quadratic=True)
         attract, _ = self.linear(product)
+        if attract is not None and attract.min(initial=0.0) < 0:
+            split.add("up", 0, 2 * np.maximum(-attract, 0))
+            attract = np.maximum(attract, 0)
         if attract is not None:
             split.add("down", 0, 2 * attract)
         if self.repel is not None:

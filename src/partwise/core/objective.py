@@ -23,11 +23,14 @@ class Objective:
     terms : sequence of BoundTerm
     unit_codes : bool, default=False
         Minimise only over codes whose columns have unit norm.
+    free_components : bool, default=False
+        Components may have either sign; solvers find the best ones for given codes exactly.
     """
 
-    def __init__(self, terms: Sequence[BoundTerm], unit_codes: bool = False):
+    def __init__(self, terms: Sequence[BoundTerm], unit_codes: bool = False, free_components: bool = False):
         self.terms = tuple(terms)
         self.unit_codes = unit_codes
+        self.free_components = free_components
         self.names = _distinct([term.name for term in self.terms])
 
     def values(self, state: State) -> dict[str, float]:
@@ -58,7 +61,7 @@ class Objective:
         moves between the columns of W and the rows of H. It has the unit of a relative decrease.
         """
         gains = []
-        for factor in FACTORS:
+        for factor in (CODES,) if self.free_components else FACTORS:
             F, (N, P) = state[factor], self.split(state, factor).halves()
             if self.unit_codes and factor == CODES:
                 # Only what lies along the sphere counts: take out of each column the part along the column itself.

@@ -33,7 +33,7 @@ CodeRows = Callable[[slice, Array], Array]
 
 
 class Operand(ABC):
-    """Non-negative data X, n samples × m features.
+    """Data X, n samples × m features; most methods ask for non-negative entries.
 
     Attributes
     ----------
@@ -72,6 +72,14 @@ class Operand(ABC):
     @abstractmethod
     def mean(self) -> float:
         """Mean of the entries that are known."""
+
+    @abstractmethod
+    def smallest(self) -> float:
+        """The smallest entry of complete data, zeros that are not stored included."""
+
+    @abstractmethod
+    def magnitude(self) -> Operand:
+        """|X|, entry by entry."""
 
     @abstractmethod
     def row_blocks(self, bytes_per_row: int | None = None) -> Iterator[tuple[slice, Any]]:
@@ -240,6 +248,16 @@ class DenseOperand(Operand):
             count += block.size - int(np.isnan(block).sum())
         return total / max(count, 1)
 
+    def smallest(self) -> float:
+        """The smallest entry."""
+        return float(self._X.min())
+
+    def magnitude(self) -> Operand:
+        """|X|, made block by block whenever it is multiplied."""
+        magnitude = DenseMagnitude(self._X)
+        magnitude._workers = self._workers
+        return magnitude
+
     def row_blocks(self, bytes_per_row: int | None = None) -> Iterator[tuple[slice, Array]]:
         """Views of consecutive rows."""
         for rows in _entry_blocks(self.shape[0], max(bytes_per_row or 0, self._bytes_per_row())):
@@ -248,6 +266,16 @@ class DenseOperand(Operand):
     def take(self, rows: Array) -> DenseOperand:
         """The chosen rows (a copy)."""
         return DenseOperand(self._X[rows], self.missing)
+
+
+class DenseMagnitude(DenseOperand):
+    """|X| of an array, for products alone: it is never stored."""
+
+    def _dot_rows(self, rows: slice, Ht: Array) -> Array:
+        return np.asarray(np.abs(self._X[rows]) @ Ht)
+
+    def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
+        out += np.abs(self._X[rows]).T @ W
 
 
 class SparseOperand(Operand):
@@ -297,6 +325,17 @@ class SparseOperand(Operand):
         count = self._X.nnz if self.missing == "unstored" else self.shape[0] * self.shape[1]
         unknown = int(np.isnan(self._X.data).sum()) if self.missing == "nan" else 0
         return float(np.nansum(self._X.data, dtype=np.float64)) / max(count - unknown, 1)
+
+    def smallest(self) -> float:
+        """The smallest entry; most are zero and not stored."""
+        return float(self._X.data.min(initial=0.0))
+
+    def magnitude(self) -> SparseOperand:
+        """|X| with the same indices."""
+        X = self.csr
+        magnitude = SparseOperand(type(X)((np.abs(X.data), X.indices, X.indptr), shape=X.shape))
+        magnitude._workers = self._workers
+        return magnitude
 
     def row_blocks(self, bytes_per_row: int | None = None) -> Iterator[tuple[slice, Any]]:
         """Consecutive rows as CSR."""

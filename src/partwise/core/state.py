@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from .operand import Operand
-from .types import CODES, COMPONENTS, OTHER, Array, Factor
+from .rows import Diagonal, RowMatrix
+from .types import CODES, COMPONENTS, OTHER, Array, Factor, column_norms
 
 T = TypeVar("T")
 
@@ -78,6 +79,15 @@ class State:
         F = self[factor]
         weight = self.X.sample_weight if factor == CODES else None
         return self.recall("gram", factor, lambda: F.T @ (F if weight is None else weight[:, None] * F))
+
+    def metric(self, factor: Factor) -> RowMatrix | None:
+        """The M by which columns of a factor are measured, fᵀ M f: samples count by their weights; None is I."""
+        weight = self.X.sample_weight if factor == CODES else None
+        return None if weight is None else Diagonal(weight)
+
+    def norms(self, factor: Factor) -> Array:
+        """Norm of every column of a factor, in float64."""
+        return column_norms(self[factor], self.X.sample_weight if factor == CODES else None)
 
     def product(self, factor: Factor) -> Array:
         """The data's pull on a factor: X Hᵀ for the codes, Xᵀ diag(sample weights) W for the components."""

@@ -19,10 +19,11 @@ from ..core.objective import Objective
 from ..core.operand import Missing, Operand, as_operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..core.types import CODES, Array, IntArray
+from ..core.types import CODES, Array, Factor, IntArray
 from ..solvers.choice import choose_solver
 from ..solvers.codes import code_samples
-from ..solvers.loop import Options, minimise
+from ..solvers.loop import Options, Result, minimise
+from ..solvers.point import Solver
 from ..solvers.sampled import sampled_start
 from ..solvers.starts import start_factors
 from ..terms import BetaDivergence, Frobenius
@@ -58,6 +59,9 @@ class BaseFactorization(
 
     # Where init="auto" starts from when every entry of X is known.
     _auto_init: ClassVar[str] = "nndsvda"
+    # Whether X may have negative entries, and whether components may.
+    _signed_data: ClassVar[bool] = False
+    _signed_components: ClassVar[bool] = False
     # Which entries of X are unknown; estimators that take them have a parameter of this name.
     missing: Missing = None
 
@@ -110,25 +114,42 @@ class BaseFactorization(
         for term in bound:
             term.consider(self.n_components)
         terms, unit = apply_scale(bound, self.scale)
-        objective = Objective(terms, unit_codes=self.scale == CODES)
-        new_solver = choose_solver(self.solver, objective)
+        objective = self._objective(terms)
         starts = self._starts(X, bound, rng)
-        result = minimise(objective, new_solver, starts, Options(self.max_iter, self.tol, tuple(callbacks)))
-        W, Ht = normalise(result.W, result.Ht, unit, X)
+        result = minimise(
+            objective, self._new_solver(objective), starts, Options(self.max_iter, self.tol, tuple(callbacks))
+        )
+        state = self._normalised(result.state, unit)
         self._bound_terms: list[BoundTerm] = terms
-        self.embedding_ = np.ascontiguousarray(W)
-        self.components_ = np.ascontiguousarray(Ht.T)
-        self.objective_ = result.objective
-        self.history_ = result.history
-        self.n_iter_ = result.n_iter
-        self.solver_ = result.solver
-        self.stop_reason_ = result.stop_reason
+        self.embedding_ = np.ascontiguousarray(state.W)
+        self.components_ = np.ascontiguousarray(state.components)
+        self._record(result)
         self.scale_ = unit
         coupled = any(term.couples_samples for term in bound)
         if X.sample_weight is not None and (X.sample_weight == 0).any() and not coupled:
             # A sample that does not count leaves its code open: give it the one it would get as a new sample.
             unseen = np.flatnonzero(X.sample_weight == 0)
             self.embedding_[unseen] = self._code(X.take(unseen))
+
+    def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
+        """The sum of the terms, with what else the method asks of the factors."""
+        return Objective(terms, unit_codes=self.scale == CODES, free_components=self._signed_components)
+
+    def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
+        """A maker of solvers, as the parameter `solver` says; refuses an impossible choice."""
+        return choose_solver(self.solver, objective)
+
+    def _normalised(self, state: State, unit: Factor | None) -> State:
+        """Where the fit ended, in the scale in which it is returned."""
+        return normalise(state, unit)
+
+    def _record(self, result: Result) -> None:
+        """How the fit went."""
+        self.objective_ = result.objective
+        self.history_ = result.history
+        self.n_iter_ = result.n_iter
+        self.solver_ = result.solver
+        self.stop_reason_ = result.stop_reason
 
     def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState) -> list[Callable[[], State]]:
         """Makers of the starts to try; a method may start from what its terms know."""
@@ -138,6 +159,8 @@ class BaseFactorization(
         init = self.init
         if init == "auto":
             init = self._auto_init if X.missing is None else "random"
+            if init == "kmeans" and self.n_components > X.shape[0]:
+                init = "random"
         # A start from singular vectors is always the same one.
         n_starts = 1 if init.startswith("nndsvd") else self.n_init
         seeds = rng.randint(np.iinfo(np.int32).max, size=n_starts)
@@ -163,12 +186,12 @@ class BaseFactorization(
         k = self.n_components
         fitted = self.warm_start and hasattr(self, "embedding_")
         if fitted and self.embedding_.shape == (n, k) and self.components_.shape == (k, m):
-            return check_factors((self.embedding_, self.components_), shape, k, dtype)
+            return check_factors((self.embedding_, self.components_), shape, k, dtype, self._signed_components)
         if isinstance(self.init, str):
             return None
         if self.n_init != 1:
             raise ValueError(f"n_init is {self.n_init}; with a given start init=(W, H) it must be 1.")
-        return check_factors(self.init, shape, k, dtype)
+        return check_factors(self.init, shape, k, dtype, self._signed_components)
 
     def _code(self, X: Operand) -> Array:
         Ht = np.array(self.components_.T, X.dtype, order="C")
@@ -257,7 +280,7 @@ class BaseFactorization(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = not self._signed_data
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing == "nan"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -15,17 +15,19 @@ from ..core.dual import DualState, KernelMatrix
 from ..core.objective import Objective
 from ..core.operand import Operand
 from ..core.state import State
-from ..core.term import BoundTerm, Term
+from ..core.term import BoundPenalty, BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
 from ..solvers.choice import choose_dual_solver
 from ..solvers.codes import code_rows
 from ..solvers.dual_starts import dual_start
 from ..solvers.loop import Options, minimise
+from ..solvers.point import Solver
 from ..terms.dual import BoundDualTerm, BoundRobustDualFit
-from .base import BaseFactorization
+from ..terms.dual import dual as dual_state
 from .feature_maps import feature_map
-from .scale import normalise
-from .validation import check_factors
+from .scale import apply_scale, normalise
+from .unweighted import UnweightedFactorization
+from .validation import check_factor
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions({"linear", "cosine", "rbf", "precomputed"}), callable],
@@ -34,20 +36,23 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class BaseDualFactorization(BaseFactorization):
+class BaseDualFactorization(UnweightedFactorization):
     """Minimise a sum of terms over codes W ≥ 0 and coefficients P ≥ 0 (both n × k), with Φ ≈ W Pᵀ Φ.
 
-    A subclass says in `_dual_terms` which terms these are, and has the parameters `kernel`, `bandwidth`, `n_landmarks`.
+    A subclass says in `_dual_terms` which terms these are, in `_terms` which more there are on the codes alone, seen
+    with the samples as they come; and it has the parameters `kernel`, `bandwidth`, `n_landmarks`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: rule for name, rule in BaseFactorization._parameter_constraints.items() if name != "scale"},
+        **{name: rule for name, rule in UnweightedFactorization._parameter_constraints.items() if name != "scale"},
         **KERNEL_CONSTRAINTS,
         "solver": [StrOptions({"auto", "projected", "multiplicative"})],
         "init": [StrOptions({"auto", "kmeans", "random"}), tuple, list],
     }
 
     _auto_init = "kmeans"
+    # The powers of the multiplicative rules as their paper prints them; None takes those that surely fall.
+    _printed_powers: ClassVar[dict[Factor, float] | None] = None
 
     init: Any
     kernel: Any
@@ -61,39 +66,6 @@ class BaseDualFactorization(BaseFactorization):
     def _terms(self) -> list[Term]:
         return []
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
-        """Learn codes and coefficients from the data.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Non-negative data; with ``kernel="precomputed"`` the kernel of all samples, of shape (n_samples, n_samples).
-        y : object
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X)
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:  # type: ignore[override]
-        """Fit, then code the same samples as if they were new.
-
-        This equals ``fit(X).transform(X)``. The codes that the fit itself found are in `embedding_`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : object
-            Ignored.
-
-        Returns
-        -------
-        W : ndarray of shape (n_samples, n_components)
-        """
-        return self.fit(X).transform(X)
-
     def _fit_operand(
         self,
         X: Operand,
@@ -104,23 +76,35 @@ class BaseDualFactorization(BaseFactorization):
         self._map = feature_map(self.kernel, self.bandwidth, self.n_landmarks)
         kernel = self._map.fit(X, rng)
         with kernel.operand.at_work():
-            bound = [term.bind(kernel.operand, y, rng) for term in self._dual_terms(kernel)]
-            objective = Objective(bound)
-            new_solver = choose_dual_solver(self.solver, objective)
-            starts = self._dual_starts(kernel, bound, rng)
-            result = minimise(objective, new_solver, starts, Options(self.max_iter, self.tol, tuple(callbacks)))
-            # Whatever leaves the scale free does not feel it.
-            free: Factor | None = None if any(term.orthogonality for term in bound) else CODES
-            W, P = normalise(result.W, result.Ht, free, kernel.operand)
-            self._settle(DualState(kernel, W, P), bound)
-        self.objective_ = result.objective
-        self.history_ = result.history
-        self.n_iter_ = result.n_iter
-        self.solver_ = result.solver
-        self.stop_reason_ = result.stop_reason
+            dual = [term.bind(kernel.operand, y, rng) for term in self._dual_terms(kernel)]
+            on_codes = [term.bind(X, y, rng) for term in self._terms()]
+            for term in on_codes:
+                term.consider(self.n_components)
+            terms, unit = self._scaled([*dual, *on_codes])
+            objective = Objective(terms)
+            starts = self._dual_starts(kernel, dual, rng)
+            result = minimise(
+                objective, self._new_solver(objective), starts, Options(self.max_iter, self.tol, tuple(callbacks))
+            )
+            self._settle(normalise(result.state, unit), dual)
+            self._bound_terms = terms[len(dual) :]
+        self._record(result)
 
-    def _settle(self, state: DualState, bound: Sequence[BoundTerm]) -> None:
+    def _scaled(self, terms: list[BoundTerm]) -> tuple[list[BoundTerm], Factor | None]:
+        """The terms, penalties on free codes under the gauge, and the factor with columns of unit norm in the end."""
+        if any(term.orthogonality for term in terms):
+            return terms, None
+        if any(isinstance(term, BoundPenalty) for term in terms):
+            return apply_scale(terms, "auto")
+        # Whatever leaves the scale free does not feel it.
+        return terms, CODES
+
+    def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
+        return choose_dual_solver(self.solver, objective, self._printed_powers)
+
+    def _settle(self, state: State, bound: Sequence[BoundTerm]) -> None:
         """The factors, and what new samples need, from where the fit ended."""
+        state = dual_state(state)
         self.embedding_ = np.ascontiguousarray(state.W)
         self.dual_components_ = np.ascontiguousarray(state.P.T)
         fixed = [term.fixed(state) for term in bound if isinstance(term, BoundDualTerm)]
@@ -155,22 +139,22 @@ class BaseDualFactorization(BaseFactorization):
         """W and P to start from, if the user gave them or a warm start has them."""
         k = self.n_components
         if self.warm_start and hasattr(self, "embedding_") and self.embedding_.shape == (n, k):
-            return check_factors((self.embedding_, self.dual_components_), (n, n), k, dtype)
+            return self.embedding_.astype(dtype), np.array(self.dual_components_.T, dtype, order="C")
         if isinstance(self.init, str):
             return None
         if self.n_init != 1:
             raise ValueError(f"n_init is {self.n_init}; with a given start init=(W, P) it must be 1.")
         if len(self.init) != 2:
             raise ValueError("init must be the name of a start or a pair of arrays (W, P).")
-        W, P = (np.asarray(F) for F in self.init)
-        if P.shape != (n, k):
-            raise ValueError(f"init: P has shape {P.shape}; it must be {(n, k)}.")
-        return check_factors((W, P.T), (n, n), k, dtype)
+        W, P = self.init
+        return check_factor("W", W, (n, k), dtype), check_factor("P", P, (n, k), dtype)
 
     def _code(self, X: Operand) -> Array:
         mapped = self._map.new(X)
         with mapped.at_work():
-            objective = Objective([term.bind(mapped) for term in self._coding])
+            linked = (term.for_new(X, self.embedding_.astype(X.dtype, copy=False)) for term in self._bound_terms)
+            terms = [*(term.bind(mapped) for term in self._coding), *(term for term in linked if term is not None)]
+            objective = Objective(terms)
             return code_rows(objective, mapped, self._coding_factor.astype(X.dtype, copy=False))
 
     def inverse_transform(self, W: Any) -> Array:

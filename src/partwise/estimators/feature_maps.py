@@ -48,7 +48,7 @@ class Identity(FeatureMap):
 
     def fit(self, X: Operand, rng: np.random.RandomState) -> KernelMatrix:
         """Nothing to learn."""
-        return FeatureKernel(X)
+        return FeatureKernel(X, signed=X.smallest() < 0)
 
     def new(self, X: Operand) -> Operand:
         """The samples themselves."""
@@ -62,7 +62,7 @@ class Directions(FeatureMap):
 
     def fit(self, X: Operand, rng: np.random.RandomState) -> KernelMatrix:
         """Nothing to learn."""
-        return FeatureKernel(self.new(X))
+        return FeatureKernel(self.new(X), signed=X.smallest() < 0)
 
     def new(self, X: Operand) -> Operand:
         """A copy of the samples at unit norm; empty ones stay empty."""
@@ -148,7 +148,7 @@ class Given(FeatureMap):
         largest = float(abs(K).max())
         if float(apart.max()) > 1e-5 * largest:
             raise ValueError("kernel='precomputed': X is not symmetric; give (X + X.T) / 2 if that is what you mean.")
-        return GivenKernel(X)
+        return GivenKernel(X, signed=X.smallest() < 0)
 
     def new(self, X: Operand) -> Operand:
         """Kernel values to the training samples."""

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.operand import Operand
+from ..core.dual import DualState
+from ..core.state import State
 from ..core.term import BoundPenalty, BoundTerm
 from ..core.types import CODES, COMPONENTS, FACTORS, OTHER, Array, Factor, column_norms
 from ..terms.gauge import Gauged
@@ -48,10 +49,31 @@ def apply_scale(terms: Sequence[BoundTerm], scale: str | None) -> tuple[list[Bou
     return [Gauged(term) if isinstance(term, BoundPenalty) else term for term in terms], unit
 
 
-def normalise(W: Array, Ht: Array, unit: Factor | None, X: Operand) -> tuple[Array, Array]:
+def normalise(state: State, unit: Factor | None) -> State:
     """Give the columns of one factor unit norm, the other the scale; components that died get a valid direction."""
-    factors = {CODES: W, COMPONENTS: Ht}
-    dead = (column_norms(W) == 0) | (column_norms(Ht) == 0)
+    warn_if_dead(state)
+    if unit is None:
+        return state
+    dead = np.flatnonzero(state.norms(unit) == 0)
+    if len(dead):
+        F, other = state[unit].copy(), state[OTHER[unit]].copy()
+        F[:, dead], other[:, dead] = 0, 0
+        F[_strongest(state, unit), dead] = 1
+        state = state.replace(unit, F).replace(OTHER[unit], other)
+    norms = state.norms(unit)
+    return rescaled(state, unit, np.where(norms > 0, norms, 1))
+
+
+def rescaled(state: State, factor: Factor, lengths: Array) -> State:
+    """The columns of one factor divided by these lengths, those of the other multiplied by them."""
+    lengths = lengths.astype(state.W.dtype)
+    other = OTHER[factor]
+    return state.replace(factor, state[factor] / lengths).replace(other, state[other] * lengths)
+
+
+def warn_if_dead(state: State) -> None:
+    """Say so if components are not used."""
+    dead = (column_norms(state.W) == 0) | (column_norms(state.Ht) == 0)
     if dead.any():
         warnings.warn(
             f"{int(dead.sum())} of {len(dead)} components are not used by any sample. "
@@ -59,18 +81,11 @@ def normalise(W: Array, Ht: Array, unit: Factor | None, X: Operand) -> tuple[Arr
             UserWarning,
             stacklevel=2,
         )
-    if unit is None:
-        return W, Ht
-    norms = column_norms(factors[unit], X.sample_weight if unit == CODES else None)
-    safe = np.where(norms > 0, norms, 1).astype(W.dtype)
-    factors = {unit: factors[unit] / safe, OTHER[unit]: factors[OTHER[unit]] * safe}
-    for j in np.flatnonzero(norms == 0):
-        factors[unit][_strongest(X, unit), j] = 1
-        factors[OTHER[unit]][:, j] = 0
-    return factors[CODES], factors[COMPONENTS]
 
 
-def _strongest(X: Operand, factor: Factor) -> int:
+def _strongest(state: State, factor: Factor) -> int:
     """The row of the factor with most of the data: any direction is valid for a component that is not used."""
-    norms = X.row_squared_norms() if factor == CODES else X.column_squared_norms()
+    if factor == COMPONENTS and isinstance(state, DualState):
+        return int(np.argmax(state.kernel.diagonal()))
+    norms = state.X.row_squared_norms() if factor == CODES else state.X.column_squared_norms()
     return int(np.argmax(np.nan_to_num(norms)))

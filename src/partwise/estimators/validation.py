@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from ..core.operand import Missing
@@ -17,7 +18,10 @@ FLOATS = (np.float64, np.float32)
 
 
 def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool) -> Any:
-    """X as a non-negative float array or canonical CSR/CSC matrix; copied only if it must be converted."""
+    """X as a float array or canonical CSR/CSC matrix, non-negative unless the estimator's tags allow otherwise.
+
+    It is copied only if it must be converted.
+    """
     name = type(estimator).__name__
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError(
@@ -41,7 +45,8 @@ def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool) -> Any:
         raise ValueError(
             "missing='unstored' needs a sparse X; for a dense X mark unknown entries by NaN and use 'nan'."
         )
-    _check_values(X.data if sp.issparse(X) else X, name, X.shape)
+    positive = get_tags(estimator).input_tags.positive_only
+    _check_values(X.data if sp.issparse(X) else X, name, X.shape, positive)
     return X
 
 
@@ -62,14 +67,15 @@ def _check_structure(X: Any) -> None:
             raise ValueError(f"The sparse matrix X is broken: {error}") from error
 
 
-def _check_values(values: Array, name: str, shape: tuple[int, int]) -> None:
+def _check_values(values: Array, name: str, shape: tuple[int, int], positive: bool) -> None:
     if values.size == 0:
         return
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "All-NaN", RuntimeWarning)
         smallest, largest = float(np.nanmin(values)), float(np.nanmax(values))
-    if smallest < 0:
+    if smallest < 0 and positive:
         raise ValueError(f"Negative values in data passed to {name}; X must be non-negative.")
+    largest = max(largest, -smallest)
     limits = np.finfo(values.dtype)
     highest = float(np.sqrt(limits.max)) / (8 * max(shape))
     lowest = float(np.sqrt(limits.tiny)) * 8 * max(shape)
@@ -98,20 +104,28 @@ def check_sample_weight(sample_weight: Any, n_samples: int, dtype: Any) -> Array
     return weight.astype(dtype)
 
 
-def check_factors(init: Any, shape: tuple[int, int], n_components: int, dtype: Any) -> tuple[Array, Array]:
-    """Copies of the given start (W, H) as W and Hᵀ."""
+def check_factors(
+    init: Any, shape: tuple[int, int], n_components: int, dtype: Any, signed: bool = False
+) -> tuple[Array, Array]:
+    """Copies of the given start (W, H) as W and Hᵀ; `signed` allows negative entries in H."""
     if not isinstance(init, tuple | list) or len(init) != 2:
         raise ValueError("init must be the name of a start or a pair of arrays (W, H).")
     n, m = shape
-    factors = []
-    for name, F, expected in (("W", init[0], (n, n_components)), ("H", init[1], (n_components, m))):
-        F = np.array(F, dtype=dtype, order="C")
-        if F.shape != expected:
-            raise ValueError(f"init: {name} has shape {F.shape}; it must be {expected}.")
-        if not np.isfinite(F).all() or (F < 0).any():
-            raise ValueError(f"init: {name} must be finite and non-negative.")
-        factors.append(F)
-    return factors[0], np.ascontiguousarray(factors[1].T)
+    W = check_factor("W", init[0], (n, n_components), dtype)
+    H = check_factor("H", init[1], (n_components, m), dtype, signed)
+    return W, np.ascontiguousarray(H.T)
+
+
+def check_factor(name: str, F: Any, shape: tuple[int, int], dtype: Any, signed: bool = False) -> Array:
+    """A copy of one factor of a given start."""
+    F = np.array(F, dtype=dtype, order="C")
+    if F.shape != shape:
+        raise ValueError(f"init: {name} has shape {F.shape}; it must be {shape}.")
+    if not np.isfinite(F).all():
+        raise ValueError(f"init: {name} must be finite.")
+    if (F < 0).any() and not signed:
+        raise ValueError(f"init: {name} must be non-negative.")
+    return F
 
 
 def check_size(shape: tuple[int, int], n_components: int, itemsize: int) -> None:

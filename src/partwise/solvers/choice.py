@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal
 
 from ..core.objective import Objective
+from ..core.types import Factor
 from .coordinate import Coordinate
+from .free_components import FreeCoordinate, FreeMultiplicative
 from .multiplicative import Multiplicative
 from .point import Solver
 from .projected import Projected
@@ -19,6 +21,8 @@ SolverName = Literal["auto", "coordinate", "multiplicative"]
 
 def choose_solver(name: SolverName, objective: Objective) -> Callable[[], Solver]:
     """A maker of fresh solvers for the objective; refuses an impossible choice before any work."""
+    if objective.free_components:
+        return partial(FreeCoordinate if name == "coordinate" else FreeMultiplicative, objective)
     if objective.unit_codes:
         return _unit_codes_solver(name, objective)
     without, products = objective.without_quadratic(), objective.without_entries()
@@ -33,10 +37,14 @@ def choose_solver(name: SolverName, objective: Objective) -> Callable[[], Solver
     return new_solver
 
 
-def choose_dual_solver(name: str, objective: Objective) -> Callable[[], Solver]:
-    """The same for components made of samples, whose kernel is a product: there is nothing to sweep by entries."""
-    solver: Callable[[Objective], Solver] = Multiplicative if name == "multiplicative" else Projected
-    return partial(solver, objective)
+def choose_dual_solver(
+    name: str, objective: Objective, powers: Mapping[Factor, float] | None = None
+) -> Callable[[], Solver]:
+    """The same for components made of samples, whose kernel is a product: there is nothing to sweep by entries.
+
+    `powers` are those of the multiplicative rule, where a paper prints others than descent asks for.
+    """
+    return partial(Multiplicative, objective, powers) if name == "multiplicative" else partial(Projected, objective)
 
 
 def _unit_codes_solver(name: SolverName, objective: Objective) -> Callable[[], Solver]:

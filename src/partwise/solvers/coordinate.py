@@ -78,12 +78,16 @@ class Coordinate:
             return point
         self.stalled = False
         before = point.state.Ht if careful else self._last[COMPONENTS]
-        self._ahead = candidate.replace(COMPONENTS, _extrapolated(Ht, before, self._beta))
+        self._ahead = candidate.replace(COMPONENTS, self._components_ahead(Ht, before))
         self._last = {CODES: W, COMPONENTS: Ht}
         if not careful:
             self._beta = min(self._beta * BETA_GROWTH, self._ceiling)
             self._ceiling = min(self._ceiling * CEILING_GROWTH, 1.0)
         return new
+
+    def _components_ahead(self, Ht: Array, before: Array) -> Array:
+        """Where the components of the next sweep start."""
+        return _extrapolated(Ht, before, self._beta)
 
     @property
     def _is_gentle(self) -> bool:
@@ -97,7 +101,7 @@ class Coordinate:
         """New codes, extrapolated by beta, as a state; and the codes before extrapolation."""
         system = assemble(self._objective.quadratics(state, CODES), state.W)
         if system.coupled:
-            W = self._descend_coupled(system, state.W, state.product(CODES))
+            W = self._descend_coupled(system, state.W, state.product(CODES), self._passes)
             return state.replace(CODES, _extrapolated(W, self._last.get(CODES), beta)), W
         last, passes = self._last.get(CODES) if beta else None, self._passes
         plain = np.empty_like(state.W)
@@ -118,11 +122,15 @@ class Coordinate:
         return coded, plain
 
     def _descend_components(self, state: State) -> Array:
-        system = assemble(self._objective.quadratics(state, COMPONENTS), state.Ht)
-        product = state.product(COMPONENTS)
+        return self.descend(state, COMPONENTS, self._passes)
+
+    def descend(self, state: State, factor: Factor, passes: int) -> Array:
+        """A better factor for the other one, by some passes over its rows."""
+        F, product = state[factor], state.product(factor)
+        system = assemble(self._objective.quadratics(state, factor), F)
         if system.coupled:
-            return self._descend_coupled(system, state.Ht, product)
-        F, passes = np.array(state.Ht, order="C"), self._passes
+            return self._descend_coupled(system, F, product, passes)
+        F = np.array(F, order="C")
 
         def descend(rows: slice) -> None:
             system.descend_rows(rows, F[rows], product[rows].copy(), passes, PASS_TOLERANCE, jointly=True)
@@ -130,11 +138,11 @@ class Coordinate:
         state.X.map_rows(descend, len(F))
         return F
 
-    def _descend_coupled(self, system: RowSystem, F: Array, product: Array) -> Array:
+    def _descend_coupled(self, system: RowSystem, F: Array, product: Array, passes: int) -> Array:
         if self._level is None or self._coupled != system.coupled:
             self._coupled, self._level = system.coupled, Level.of(system.coupled, F.dtype)
         F = np.array(F, order="C")
-        system.descend_all(self._level, F, product.copy(), self._passes, PASS_TOLERANCE)
+        system.descend_all(self._level, F, product.copy(), passes, PASS_TOLERANCE)
         return F
 
     def _reject(self, careful: bool) -> None:

@@ -40,14 +40,7 @@ def dual_start(
         How the fit weighs features by their residuals; k-means then weighs them so too.
     """
     X = kernel.operand
-    n = X.shape[0]
-    if init == "random":
-        W = rng.uniform(size=(n, k)).astype(X.dtype)
-    else:
-        if k > n:
-            raise ValueError(f"init='kmeans' needs at least n_components={k} samples, X has {n}. Use init='random'.")
-        W = np.full((n, k), KMEANS_SHARE, X.dtype)
-        W[np.arange(n), _clusters(X, k, int(rng.randint(np.iinfo(np.int32).max)), doubt)] += 1
+    W = start_codes(X, k, init, rng, doubt)
     norms = column_norms(W)
     W /= norms.astype(X.dtype)
     P = W * (norms / W.sum(axis=0, dtype=np.float64)).astype(X.dtype)
@@ -56,6 +49,24 @@ def dual_start(
     if energy <= 0:
         return state
     return DualState(kernel, W, P * X.dtype.type(max(state.cross(), 0.0) / energy))
+
+
+def start_codes(X: Operand, k: int, init: str, rng: np.random.RandomState, doubt: Doubt | None = None) -> Array:
+    """Codes alone: clusters of k-means with a share of every other cluster, or uniform numbers.
+
+    Parameters
+    ----------
+    X, k, init, rng, doubt
+        As for :func:`dual_start`, with the features in the place of the kernel.
+    """
+    n = X.shape[0]
+    if init == "random":
+        return rng.uniform(size=(n, k)).astype(X.dtype)
+    if k > n:
+        raise ValueError(f"init='kmeans' needs at least n_components={k} samples, X has {n}. Use init='random'.")
+    W = np.full((n, k), KMEANS_SHARE, X.dtype)
+    W[np.arange(n), _clusters(X, k, int(rng.randint(np.iinfo(np.int32).max)), doubt)] += 1
+    return W
 
 
 def _clusters(X: Operand, k: int, seed: int, doubt: Doubt | None) -> IntArray:

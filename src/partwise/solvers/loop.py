@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from ..callbacks import Callback, Progress
 from ..core.objective import Objective
 from ..core.state import State
-from ..core.types import Array
 from .point import Point, Solver
 
 StopReason = Literal["converged", "max_iter", "interrupted", "callback"]
@@ -46,8 +45,7 @@ class Options:
 class Result:
     """What a fit ends with."""
 
-    W: Array
-    Ht: Array
+    state: State
     objective: float
     history: dict[str, list[float]]
     n_iter: int
@@ -187,8 +185,7 @@ def minimise(
         best.advance(options.max_iter, options)
     reason = best.stop_reason or "max_iter"
     _warn(reason, best.n_sweeps, options.tol)
-    state = best.point.state
-    return Result(state.W, state.Ht, best.point.total, best.history, best.n_sweeps, best.solver.name, reason)
+    return Result(best.point.state, best.point.total, best.history, best.n_sweeps, best.solver.name, reason)
 
 
 @contextmanager

@@ -31,11 +31,14 @@ from ..core.objective import Objective
 from ..core.rows import RowMatrix
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
+from .coordinate import Coordinate
 from .point import Point
 from .unit_codes import largest_eigenvalue
 
 # Passes over the columns of the codes, and steps on the components, per sweep.
 PASSES, STEPS = 4, 10
+# Passes over the entries of the codes per sweep, where these are swept.
+ENTRY_PASSES = 8
 # A step that gains less than this share of the first one ends the steps on a factor.
 STEP_TOLERANCE = 1e-2
 # Passes over the lengths of the columns, and the least share of its square that a column keeps in one of them.
@@ -44,7 +47,7 @@ NEWTON_STEPS = 60
 
 
 class Projected:
-    """Codes by columns, components by accelerated projected gradient.
+    """Codes by columns, or entry by entry where nothing asks them to be orthogonal; components by projected gradient.
 
     Every term must be a quadratic of each factor, or the orthogonality penalty.
 
@@ -60,6 +63,7 @@ class Projected:
         self._beta = sum(term.orthogonality for term in objective.terms)
         self._scale_free = all(term.scale_free or term.orthogonality for term in objective.terms)
         self._bounds: dict[int, float] = {}
+        self._coordinate = Coordinate(objective)
         self._started = False
         self.stalled = False
 
@@ -71,14 +75,18 @@ class Projected:
         """Codes, then components. Codes that met components unfit for them would vanish, so the first fit theirs."""
         state = point.state if self._started else self._descend_components(point.state)
         self._started = True
-        A, couplings = self._quadratic(state, CODES)
-        state = state.replace(CODES, self._sweep_columns(state.W, A, couplings))
+        state = state.replace(CODES, self._descend_codes(state))
         if self._beta and self._scale_free:
             state = _stretched(state, _best_stretch(state.gram(CODES)))
         new = Point.at(self._objective, self._descend_components(state))
         # The steps do not rise; what is left is rounding.
         self.stalled = new.total >= point.total
         return point if self.stalled else new
+
+    def _descend_codes(self, state: State) -> Array:
+        if not self._beta and not self._objective.without_entries():
+            return self._coordinate.descend(state, CODES, ENTRY_PASSES)
+        return self._sweep_columns(state.W, *self._quadratic(state, CODES))
 
     def _descend_components(self, state: State) -> State:
         A, couplings = self._quadratic(state, COMPONENTS)

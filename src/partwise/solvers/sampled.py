@@ -48,4 +48,5 @@ def sampled_start(
     with sample.at_work(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = minimise(objective, choose_solver("auto", objective), [lambda: start], Options(SWEEPS, 0.0))
-    return code_samples(objective.terms, X, result.Ht, result.W, max_passes=PASSES), result.Ht
+    W, Ht = result.state.W, result.state.Ht
+    return code_samples(objective.terms, X, Ht, W, max_passes=PASSES), Ht

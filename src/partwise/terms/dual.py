@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from ..core.dual import DualState, FeatureKernel
-from ..core.forms import Coupling, Quadratic
+from ..core.forms import Coupling, Quadratic, Split
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..core.types import CODES, COMPONENTS, Array, Factor, dot64
+from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, dot64
 from .penalties import check_strength
 
 
@@ -98,9 +98,37 @@ class BoundDualFit(BoundDualTerm):
         repel = np.maximum(-pull, 0) if state.kernel.signed else None
         return Quadratic(attract=np.maximum(pull, 0), repel=repel, couplings=(coupling,))
 
+    def split(self, state: State, factor: Factor) -> Split | None:
+        """A signed kernel is split itself, K = K⁺ − K⁻: net pulls would put entries to zero, which then stay there."""
+        state = dual(state)
+        if not state.kernel.signed:
+            return super().split(state, factor)
+        twice = state.W.dtype.type(2 * self.unit)
+        attract, repel = _kernel_halves(state, OTHER[factor])
+        split = Split(up={0: twice * repel}, down={0: twice * attract}, quadratic=True)
+        if factor == CODES:
+            P = state.P
+            up, down = state.W @ (P.T @ attract), state.W @ (P.T @ repel)
+        else:
+            up, down = (half @ state.gram(CODES) for half in _kernel_halves(state, COMPONENTS))
+        split.add("up", 1, twice * up)
+        split.add("down", -1, twice * down)
+        return split
+
     def fixed(self, state: DualState) -> Term:
         """The squared error with H fixed."""
         return FixedFit(self.unit, state.gram(COMPONENTS))
+
+
+def _kernel_halves(state: DualState, factor: Factor) -> tuple[Array, Array]:
+    """K⁺ F and K⁻ F of one factor."""
+
+    def halves() -> tuple[Array, Array]:
+        F = state[factor]
+        down = state.kernel.negative(F)
+        return state.kernel.positive(F), np.zeros_like(F) if down is None else down
+
+    return state.recall("kernel halves", factor, halves)
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,9 @@ import numpy as np
 
 from ..core.forms import Coupling, Quadratic
 from ..core.operand import Operand
-from ..core.rows import Diagonal
 from ..core.state import State
 from ..core.term import BoundPenalty, BoundTerm
-from ..core.types import CODES, OTHER, Array, Factor, column_norms
+from ..core.types import OTHER, Array, Factor
 
 
 class Gauged(BoundTerm):
@@ -40,9 +39,8 @@ class Gauged(BoundTerm):
         return float(self._column_values(state) @ self._norms(state) ** self.penalty.degree)
 
     def _norms(self, state: State) -> Array:
-        """c_j; samples count as often as their weights say."""
-        other = OTHER[self.penalty.factor]
-        return column_norms(state[other], state.X.sample_weight if other == CODES else None)
+        """c_j."""
+        return state.norms(OTHER[self.penalty.factor])
 
     def _column_values(self, state: State) -> Array:
         own = self.penalty.factor
@@ -66,8 +64,7 @@ class Gauged(BoundTerm):
         if degree == 1:
             # A column at zero would need an infinite ridge; one of the size of rounding errors holds it as well.
             ridge = ridge / (2 * np.maximum(norms, np.finfo(dtype).eps * (norms.mean() or 1.0)))
-        weight = state.X.sample_weight if factor == CODES else None
-        return Quadratic(couplings=(Coupling(ridge.astype(dtype), None if weight is None else Diagonal(weight)),))
+        return Quadratic(couplings=(Coupling(ridge.astype(dtype), state.metric(factor)),))
 
     def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
         """The returned components have unit norm, so new codes see the penalty as it is written."""

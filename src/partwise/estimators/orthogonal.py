@@ -1,0 +1,45 @@
+"""What estimators share whose codes are orthogonal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from ..core.objective import Objective
+from ..core.operand import Operand
+from ..core.state import State
+from ..core.term import BoundTerm
+from ..core.types import CODES, Array, Factor, column_norms
+from ..solvers.row_assignment import OneEntryObjective, best_entry
+from .scale import rescaled, warn_if_dead
+from .unweighted import UnweightedFactorization
+
+
+class BaseOrthogonal(UnweightedFactorization):
+    """Codes W ≥ 0 with WᵀW = I: every sample uses one component."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{name: rule for name, rule in UnweightedFactorization._parameter_constraints.items() if name != "scale"},
+        "solver": [StrOptions({"auto", "assignment", "multiplicative"})],
+    }
+
+    _auto_init = "kmeans"
+    scale = CODES
+
+    def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
+        return Objective(terms) if self.solver == "multiplicative" else OneEntryObjective(terms)
+
+    def _normalised(self, state: State, unit: Factor | None) -> State:
+        """Codes at unit norm. A component that no sample uses keeps an empty column: any other would overlap."""
+        warn_if_dead(state)
+        norms = state.norms(CODES)
+        return rescaled(state, CODES, np.where(norms > 0, norms, 1))
+
+    def _code(self, X: Operand) -> Array:
+        """Of every new sample the one entry that orthogonal codes have."""
+        Ht = np.array(self.components_.T, X.dtype, order="C")
+        with X.at_work():
+            return best_entry(X.dot(Ht), column_norms(Ht) ** 2)

@@ -1,0 +1,197 @@
+"""Orthogonal non-negative matrix tri-factorisation: clusters of samples and of features at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.objective import Objective
+from ..core.operand import Operand, as_operand
+from ..core.state import State
+from ..core.term import BoundTerm, Term
+from ..core.tri import TriState
+from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray, column_norms, dot64
+from ..solvers.dual_starts import start_codes
+from ..solvers.point import Solver
+from ..solvers.row_assignment import RowAssignment
+from ..solvers.tri_multiplicative import TriMultiplicative
+from ..terms.orthogonal_fit import TriFit, tri
+from .orthogonal import BaseOrthogonal
+from .validation import check_factor
+
+
+class OrthogonalTriNMF(BaseOrthogonal):
+    r"""Orthogonal non-negative matrix tri-factorisation (ONMTF): co-clustering.
+
+    Minimises, over F ≥ 0 (n × k), S ≥ 0 (k × l) and G ≥ 0 (m × l),
+
+        ‖X − F S Gᵀ‖²   subject to   FᵀF = I,  GᵀG = I
+
+    (Ding, Li, Peng & Park, "Orthogonal nonnegative matrix t-factorizations for clustering", 2006). F clusters the
+    samples, G the features, and S says how much the one has of the other. In the words of the other estimators the
+    codes are W = F and the components H = S Gᵀ.
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Number of clusters of samples, k.
+    n_column_clusters : int, default=None
+        Number of clusters of features, l; by default as many as of samples.
+    solver : {"auto", "assignment", "multiplicative"}, default="auto"
+        "assignment", the default, keeps both constraints exactly: every sample, then every feature, goes to the cluster
+        that explains most of it, and S = FᵀXG. No sweep raises the objective. "multiplicative" makes the steps of the
+        paper, F ← F ∘ √(XGSᵀ / FFᵀXGSᵀ), G likewise, S ← S ∘ √(FᵀXG / FᵀFSGᵀG). Its factors are orthogonal only in
+        the limit, and its objective may rise on the way.
+    init : {"auto", "kmeans", "random"} or (F, S, G), default="auto"
+        Where F and G start: clusters of k-means on samples and on features with 0.2 added, as in the paper, or uniform
+        numbers; then S is FᵀXG up to a factor. "auto" is "kmeans" if there are enough samples and features.
+    assign : {"argmax", "kmeans"}, default="argmax"
+        How codes become labels; features always go by "argmax".
+    max_iter, tol, n_init, warm_start, random_state, verbose, callbacks
+        As for :class:`NMF`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        F, with columns of unit norm.
+    feature_embedding_ : ndarray of shape (n_features, n_column_clusters)
+        G, with columns of unit norm.
+    association_ : ndarray of shape (n_components, n_column_clusters)
+        S.
+    components_ : ndarray of shape (n_components, n_features)
+        H = S Gᵀ.
+    labels_, row_labels_ : ndarray of int, shape (n_samples,)
+        Cluster of every sample.
+    column_labels_ : ndarray of int, shape (n_features,)
+        Cluster of every feature.
+    objective_, history_, n_iter_, solver_, stop_reason_, n_features_in_
+        As for :class:`NMF`.
+
+    Notes
+    -----
+    A sweep costs two products with X, dense or sparse. New samples get the one entry that orthogonal codes have. A
+    sample or feature that is zero everywhere has an empty code and the label 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partwise import OrthogonalTriNMF
+    >>> X = np.kron([[5.0, 1.0, 0.0], [0.0, 2.0, 4.0]], np.ones((3, 2)))
+    >>> model = OrthogonalTriNMF(2, n_column_clusters=3, random_state=0).fit(X)
+    >>> sorted(np.bincount(model.row_labels_).tolist()), sorted(np.bincount(model.column_labels_).tolist())
+    ([3, 3], [2, 2, 2])
+    >>> bool(np.allclose(model.inverse_transform(model.embedding_), X))
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseOrthogonal._parameter_constraints,
+        "n_column_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "init": [StrOptions({"auto", "kmeans", "random"}), tuple, list],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        n_column_clusters: int | None = None,
+        solver: str = "auto",
+        init: Any = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        n_init: int = 1,
+        warm_start: bool = False,
+        assign: str = "argmax",
+        random_state: Any = None,
+        verbose: int = 0,
+        callbacks: Any = None,
+    ):
+        self.n_components = n_components
+        self.n_column_clusters = n_column_clusters
+        self.solver = solver
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.assign = assign
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def _terms(self) -> list[Term]:
+        return [TriFit()]
+
+    def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
+        return partial(TriMultiplicative if self.solver == "multiplicative" else RowAssignment, objective)
+
+    def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState) -> list[Callable[[], State]]:
+        k, n_columns = self.n_components, self.n_column_clusters or self.n_components
+        given = self._given_triple(X.shape, n_columns, X.dtype)
+        if given is not None:
+            return [lambda: TriState(X, *given)]
+        features = as_operand(X.array.T)
+        inits = [
+            ("kmeans" if wanted <= available else "random") if self.init == "auto" else self.init
+            for wanted, available in zip((k, n_columns), X.shape, strict=True)
+        ]
+
+        def start(seed: int) -> State:
+            source = np.random.RandomState(seed)
+            F, G = start_codes(X, k, inits[0], source), start_codes(features, n_columns, inits[1], source)
+            F, G = (A / column_norms(A).astype(A.dtype) for A in (F, G))
+            state = TriState(X, F, G, np.zeros((k, n_columns), X.dtype))
+            S = state.blocks()
+            # Columns that overlap count twice in FᵀXG; one number makes up for that.
+            energy = dot64(state.gram(CODES) @ S, S @ state.gram(COMPONENTS))
+            return state.joined(S * X.dtype.type(dot64(S, S) / energy) if energy > 0 else S)
+
+        return [partial(start, int(seed)) for seed in rng.randint(np.iinfo(np.int32).max, size=self.n_init)]
+
+    def _given_triple(self, shape: tuple[int, int], n_columns: int, dtype: Any) -> tuple[Array, Array, Array] | None:
+        """F, G and S to start from, if the user gave them or a warm start has them."""
+        n, m = shape
+        k, init = self.n_components, self.init
+        if self.warm_start and hasattr(self, "embedding_"):
+            fitted = self.embedding_, self.association_, self.feature_embedding_
+            if tuple(part.shape for part in fitted) == ((n, k), (k, n_columns), (m, n_columns)):
+                init = fitted
+        if isinstance(init, str):
+            return None
+        if self.n_init != 1:
+            raise ValueError(f"n_init is {self.n_init}; with a given start init=(F, S, G) it must be 1.")
+        if len(init) != 3:
+            raise ValueError("init must be the name of a start or three arrays (F, S, G).")
+        F, S, G = init
+        return (
+            check_factor("F", F, (n, k), dtype),
+            check_factor("G", G, (m, n_columns), dtype),
+            check_factor("S", S, (k, n_columns), dtype),
+        )
+
+    def _normalised(self, state: State, unit: Factor | None) -> State:
+        """Both factors at unit norm, the scale in S; the result has the two factors of every other method."""
+        state = tri(state)
+        lengths = [np.where(norms > 0, norms, 1) for norms in (column_norms(state.W), column_norms(state.Ht))]
+        dtype = state.W.dtype
+        self.feature_embedding_ = np.ascontiguousarray(state.Ht / lengths[1].astype(dtype))
+        self.association_ = (lengths[0][:, None] * state.S * lengths[1]).astype(dtype)
+        W = state.W / lengths[0].astype(dtype)
+        return super()._normalised(State(state.X, W, self.feature_embedding_ @ self.association_.T), unit)
+
+    @property
+    def row_labels_(self) -> IntArray:
+        """Cluster of every training sample: `labels_` under the name that co-clusterers use."""
+        return self.labels_
+
+    @property
+    def column_labels_(self) -> IntArray:
+        """Cluster of every feature."""
+        check_is_fitted(self, "embedding_")
+        return np.asarray(self.feature_embedding_.argmax(axis=1), np.intp)

@@ -1,0 +1,46 @@
+"""What estimators share that count every sample once."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from ..core.types import Array
+from .base import BaseFactorization
+
+
+class UnweightedFactorization(BaseFactorization):
+    """A factorisation without `sample_weight` and without labels."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+        """Learn the factors from the data.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The data; with ``kernel="precomputed"``, where there is a kernel, that of all samples, of shape
+            (n_samples, n_samples).
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:  # type: ignore[override]
+        """Fit, then code the same samples as if they were new.
+
+        This equals ``fit(X).transform(X)``. The codes that the fit itself found are in `embedding_`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        W : ndarray of shape (n_samples, n_components)
+        """
+        return self.fit(X).transform(X)
