@@ -6,25 +6,39 @@ transformer and clusterer. Objectives are sums of small terms (`partwise.terms`)
 
 from .estimators import (
     NMF,
+    CauchyNMF,
     ConstrainedNMF,
     Factorization,
     GraphNMF,
+    LatentSemanticKMeans,
     LocalCoordinateNMF,
     LocalLearningClustering,
     LocalLearningNMF,
+    LocalNMF,
     LocalSimilarityNMF,
+    NormalizedCut,
+    SparsenessNMF,
+    TensorNMF,
+    WeightedNMF,
 )
 
 __version__ = "0.1.0"
 
 __all__ = [
     "NMF",
+    "CauchyNMF",
     "ConstrainedNMF",
     "Factorization",
     "GraphNMF",
+    "LatentSemanticKMeans",
     "LocalCoordinateNMF",
     "LocalLearningClustering",
     "LocalLearningNMF",
+    "LocalNMF",
     "LocalSimilarityNMF",
+    "NormalizedCut",
+    "SparsenessNMF",
+    "TensorNMF",
+    "WeightedNMF",
     "__version__",
 ]

@@ -1,21 +1,35 @@
 """The estimators people import: each a short recipe of terms."""
 
+from .cauchy_nmf import CauchyNMF
 from .constrained_nmf import ConstrainedNMF
 from .factorization import Factorization
 from .graph_nmf import GraphNMF
+from .latent_semantic_kmeans import LatentSemanticKMeans
 from .local_coordinate_nmf import LocalCoordinateNMF
 from .local_learning_clustering import LocalLearningClustering
 from .local_learning_nmf import LocalLearningNMF
+from .local_nmf import LocalNMF
 from .local_similarity_nmf import LocalSimilarityNMF
 from .nmf import NMF
+from .normalized_cut import NormalizedCut
+from .sparseness_nmf import SparsenessNMF
+from .tensor_nmf import TensorNMF
+from .weighted_nmf import WeightedNMF
 
 __all__ = [
     "NMF",
+    "CauchyNMF",
     "ConstrainedNMF",
     "Factorization",
     "GraphNMF",
+    "LatentSemanticKMeans",
     "LocalCoordinateNMF",
     "LocalLearningClustering",
     "LocalLearningNMF",
+    "LocalNMF",
     "LocalSimilarityNMF",
+    "NormalizedCut",
+    "SparsenessNMF",
+    "TensorNMF",
+    "WeightedNMF",
 ]

@@ -23,6 +23,7 @@ from ..core.types import CODES, Array, IntArray
 from ..solvers.choice import choose_solver
 from ..solvers.codes import code_samples
 from ..solvers.loop import Options, minimise
+from ..solvers.point import Solver
 from ..solvers.sampled import sampled_start
 from ..solvers.starts import start_factors
 from ..terms import BetaDivergence, Frobenius
@@ -95,8 +96,12 @@ class BaseFactorization(
         with operand.at_work():
             self._fit_operand(operand, self._labels(y, X.shape[0]), callbacks, rng)
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        self._assignment = Assignment(self.embedding_, self.assign, seed)
+        self._assignment = Assignment(self._clustered(self.embedding_, operand), self.assign, seed)
         return self
+
+    def _clustered(self, codes: Array, X: Operand) -> Array:
+        """What clusters are read off: the codes of X, unless a method sees its samples in another measure."""
+        return codes
 
     def _fit_operand(
         self,
@@ -110,8 +115,7 @@ class BaseFactorization(
         for term in bound:
             term.consider(self.n_components)
         terms, unit = apply_scale(bound, self.scale)
-        objective = Objective(terms, unit_codes=self.scale == CODES)
-        new_solver = choose_solver(self.solver, objective)
+        objective, new_solver = self._problem(terms)
         starts = self._starts(X, bound, rng)
         result = minimise(objective, new_solver, starts, Options(self.max_iter, self.tol, tuple(callbacks)))
         W, Ht = normalise(result.W, result.Ht, unit, X)
@@ -129,6 +133,11 @@ class BaseFactorization(
             # A sample that does not count leaves its code open: give it the one it would get as a new sample.
             unseen = np.flatnonzero(X.sample_weight == 0)
             self.embedding_[unseen] = self._code(X.take(unseen))
+
+    def _problem(self, terms: Sequence[BoundTerm]) -> tuple[Objective, Callable[[], Solver]]:
+        """The objective and a maker of solvers for it; a method with steps of its own brings its solver."""
+        objective = Objective(terms, unit_codes=self.scale == CODES)
+        return objective, choose_solver(self.solver, objective)
 
     def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState) -> list[Callable[[], State]]:
         """Makers of the starts to try; a method may start from what its terms know."""
@@ -193,9 +202,12 @@ class BaseFactorization(
 
     def _code_checked(self, X: Any) -> Array:
         """Codes of new samples as a plain array, whatever `set_output` asks of `transform`."""
+        return self._code(self._checked_new(X))
+
+    def _checked_new(self, X: Any) -> Operand:
         check_is_fitted(self, "embedding_")
         X = check_X(self, X, self.missing, reset=False)
-        return self._code(as_operand(X, what_is_missing(X, self.missing)))
+        return as_operand(X, what_is_missing(X, self.missing))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, then code the same samples as if they were new.
@@ -248,7 +260,8 @@ class BaseFactorization(
         -------
         labels : ndarray of int, shape (n_samples,)
         """
-        codes = self._code_checked(X)
+        new = self._checked_new(X)
+        codes = self._clustered(self._code(new), new)
         return self._assignment.predict(codes.astype(self.embedding_.dtype, copy=False))
 
     @property
