@@ -96,8 +96,13 @@ class BaseFactorization(
         with operand.at_work():
             self._fit_operand(operand, self._labels(y, X.shape[0]), callbacks, rng)
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        self._assignment = Assignment(self._clustered(self.embedding_, operand), self.assign, seed)
+        codes = self._clustered(self.embedding_, operand)
+        self._assignment = Assignment(codes, self.assign, seed, trusted=self._trusted())
         return self
+
+    def _trusted(self) -> Array | None:
+        """Which samples have a say in where the clusters are; None: all."""
+        return None
 
     def _clustered(self, codes: Array, X: Operand) -> Array:
         """What clusters are read off: the codes of X, unless a method sees its samples in another measure."""

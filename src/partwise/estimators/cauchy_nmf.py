@@ -24,6 +24,8 @@ from .base import BaseFactorization
 
 # The way to the scale: so many rounds of so many sweeps, each with the scale of the residuals the last one left.
 ROUNDS, SWEEPS = 10, 10
+# A sample with a larger share of outliers is one itself.
+MOST_OUTLIERS = 0.25
 # The way to the codes of new samples: passes at so many times the scale.
 CODING_SCALES, CODING_PASSES = (64.0, 16.0, 4.0), 50
 
@@ -41,8 +43,8 @@ class CauchyNMF(BaseFactorization):
     steps on a squared error weighted by the present residuals, which cannot raise the loss.
 
     The scale is estimated first and then stays: a loss whose scale moves cannot be compared from sweep to sweep. To
-    find it, the plain Cauchy loss, which lets no entry go, is fitted in rounds, each with the most likely scale of the
-    residuals that the last one left. The fit begins where that ends. With a start (W, H) the scale is that of its
+    find it, the plain Cauchy loss, which lets no entry go, is fitted in rounds, each with the scale of the residuals
+    that the last one left. The fit begins where that ends. With a start (W, H) the scale is that of its
     residuals, and the fit begins there.
 
     Parameters
@@ -50,10 +52,10 @@ class CauchyNMF(BaseFactorization):
     n_components : int, default=8
         Number of parts, k.
     cauchy_scale : float or "auto", default="auto"
-        γ, in the unit of X. "auto" estimates it from the residuals of the positive entries.
-    truncation : float, default=5.0
-        From this multiple of the scale on an entry is an outlier. For normal noise 5 is three standard deviations.
-        ``numpy.inf`` is the plain Cauchy loss.
+        γ, in the unit of X. "auto" is twice the standard deviation of the residuals of the positive entries, estimated
+        by their median.
+    truncation : float, default=3.0
+        From this multiple of the scale on an entry is an outlier. ``numpy.inf`` is the plain Cauchy loss.
     scale, init, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
         As for :class:`NMF`. With several starts, the one whose residuals have the smallest scale is continued.
 
@@ -68,9 +70,10 @@ class CauchyNMF(BaseFactorization):
 
     Notes
     -----
-    A sample all of whose entries are outliers keeps the code it had when they became so. The loss is not convex even in
-    one factor: new samples are coded from a wide scale down to γ. Sparse X is accepted and never made dense, but every
-    entry, zeros too, has its own weight, so that time grows with n × m.
+    A sample all of whose entries are outliers keeps the code it had when they became so. Samples more than a quarter of
+    whose entries are outliers have a cluster, the nearest one, but no say in where clusters are. The loss is not convex
+    even in one factor: new samples are coded from a wide scale down to γ. Sparse X is accepted and never made dense,
+    but every entry, zeros too, has its own weight, so that time grows with n × m.
 
     Examples
     --------
@@ -101,7 +104,7 @@ class CauchyNMF(BaseFactorization):
         n_components: int = 8,
         *,
         cauchy_scale: Any = "auto",
-        truncation: float = 5.0,
+        truncation: float = 3.0,
         scale: str | None = "auto",
         init: Any = "auto",
         max_iter: int = 500,
@@ -167,6 +170,10 @@ class CauchyNMF(BaseFactorization):
 
     def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState) -> list[Callable[[], State]]:
         return [partial(State, X, *self._begin)]
+
+    def _trusted(self) -> Array:
+        shares = np.asarray(self.outliers_.mean(axis=1)).ravel()
+        return np.asarray(shares <= MOST_OUTLIERS)
 
     def _code(self, X: Operand) -> Array:
         Ht = np.array(self.components_.T, X.dtype, order="C")

@@ -54,6 +54,9 @@ class LocalLearningClustering(BaseSpectralClustering):
     True
     """
 
+    _paper = "Wu & Schölkopf 2006"
+    _cost = "once: neighbours, and k eigenvectors of a sparse n × n matrix"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PREDICTOR_CONSTRAINTS,
         "n_components": [Interval(Integral, 1, None, closed="left")],

@@ -111,6 +111,9 @@ class NMF(BaseFactorization):
     (10, 64)
     """
 
+    _paper = "Lee & Seung 1999, 2001; Févotte & Idier 2011; Xu, Liu & Gong 2003 (weighting)"
+    _cost = "2 T (4 T entry by entry: divergences, missing entries)"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
         "loss": [StrOptions(set(LOSSES)), Interval(Real, None, None, closed="neither")],

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import brentq
 
 from ..core.forms import Split
 from ..core.operand import Operand
@@ -30,6 +29,8 @@ from .divergence import BoundDivergence
 
 # So many residuals are enough to find their scale.
 RESIDUALS = 2**20
+# The scale in standard deviations, and the median of the absolute values of a standard normal variable.
+SCALE_PER_DEVIATION, NORMAL_MEDIAN = 2.0, 0.6745
 # On a nearly exact fit residuals say nothing about noise: the scale is at least this share of the data's size.
 LEAST_SCALE = 1e-3
 
@@ -102,10 +103,12 @@ class BoundTruncatedCauchy(BoundDivergence):
 
 
 def residual_scale(X: Operand, W: Array, Ht: Array) -> float:
-    """The scale of the Cauchy distribution to which the residuals of the positive entries are most likely.
+    """Twice the standard deviation of the residuals of the positive entries, as their median tells it.
 
-    Zeros of X are left out: of data that are mostly zero they would tell that there is no noise at all. At most about
-    a million residuals are looked at, those of evenly spaced samples.
+    Up to half of them may be outliers. For normal noise the Cauchy distribution is most likely at 0.6 standard
+    deviations, but a loss of that scale follows the bulk of the entries alone; at 2.4 its fit is nearly as precise as
+    least squares (95 %), but outliers still pull. Zeros of X are left out: of data that are mostly zero they would tell
+    that there is no noise at all. At most about a million residuals are looked at, those of evenly spaced samples.
 
     Parameters
     ----------
@@ -127,15 +130,7 @@ def residual_scale(X: Operand, W: Array, Ht: Array) -> float:
     if not residuals.size:
         return 1.0
     least = LEAST_SCALE * np.sqrt(squares / residuals.size)
-    largest = float(residuals.max())
-
-    def surplus(scale: float) -> float:
-        """Zero where the likelihood is largest; it grows with the scale."""
-        return float(np.mean(1 / (1 + np.square(residuals / scale)))) - 0.5
-
-    if largest <= least or surplus(least) >= 0:
-        return float(least)
-    return float(brentq(surplus, least, largest, rtol=1e-6))
+    return float(max(SCALE_PER_DEVIATION * np.median(residuals) / NORMAL_MEDIAN, least))
 
 
 def truncated_entries(X: Operand, W: Array, Ht: Array, limit: float) -> Any:
