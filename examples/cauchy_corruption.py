@@ -19,7 +19,8 @@ from partwise import NMF, CauchyNMF
 from partwise.metrics import clustering_accuracy
 
 LOUDNESS = (0.0, 1.0, 2.0, 4.0, 8.0)
-SEEDS = 5
+SEEDS = 3
+SAMPLES = 800
 SHARE = 0.1
 SHOWN = 4.0
 
@@ -61,7 +62,7 @@ def accuracies(X, y, corrupt, loudness, seeds=SEEDS):
 def draw(path):
     """Run everything and save the figure."""
     X, y = load_digits(return_X_y=True)
-    X = X / X.max()
+    X, y = X[:SAMPLES] / X.max(), y[:SAMPLES]
     figure = Figure(figsize=(13, 4), layout="constrained")
     pixels, samples, pictures = figure.subfigures(1, 3, width_ratios=(1, 1, 1))
     for part, corrupt, title in (

@@ -29,10 +29,10 @@ from .divergence import BoundDivergence
 
 # So many residuals are enough to find their scale.
 RESIDUALS = 2**20
-# The scale in standard deviations, and the median of the absolute values of a standard normal variable.
-SCALE_PER_DEVIATION, NORMAL_MEDIAN = 2.0, 0.6745
-# On a nearly exact fit residuals say nothing about noise: the scale is at least this share of the data's size.
-LEAST_SCALE = 1e-3
+# The median of the absolute values of a standard normal variable.
+NORMAL_MEDIAN = 0.6745
+# On a nearly exact fit residuals say nothing about noise: the deviation is at least this share of the data's size.
+LEAST_DEVIATION = 1e-3
 
 
 @dataclass(frozen=True)
@@ -102,13 +102,11 @@ class BoundTruncatedCauchy(BoundDivergence):
         return self._trust(x, y) * y
 
 
-def residual_scale(X: Operand, W: Array, Ht: Array) -> float:
-    """Twice the standard deviation of the residuals of the positive entries, as their median tells it.
+def residual_deviation(X: Operand, W: Array, Ht: Array) -> float:
+    """The standard deviation of the residuals of the positive entries, as their median tells it.
 
-    Up to half of them may be outliers. For normal noise the Cauchy distribution is most likely at 0.6 standard
-    deviations, but a loss of that scale follows the bulk of the entries alone; at 2.4 its fit is nearly as precise as
-    least squares (95 %), but outliers still pull. Zeros of X are left out: of data that are mostly zero they would tell
-    that there is no noise at all. At most about a million residuals are looked at, those of evenly spaced samples.
+    Up to half of them may be outliers. Zeros of X are left out: of data that are mostly zero they would tell that there
+    is no noise at all. At most about a million residuals are looked at, those of evenly spaced samples.
 
     Parameters
     ----------
@@ -129,8 +127,8 @@ def residual_scale(X: Operand, W: Array, Ht: Array) -> float:
     residuals = np.concatenate(parts)
     if not residuals.size:
         return 1.0
-    least = LEAST_SCALE * np.sqrt(squares / residuals.size)
-    return float(max(SCALE_PER_DEVIATION * np.median(residuals) / NORMAL_MEDIAN, least))
+    least = LEAST_DEVIATION * np.sqrt(squares / residuals.size)
+    return float(max(np.median(residuals) / NORMAL_MEDIAN, least))
 
 
 def truncated_entries(X: Operand, W: Array, Ht: Array, limit: float) -> Any:
