@@ -3,6 +3,8 @@
 >>> from partwise.terms import L2
 >>> from partwise.testing import check_term
 >>> check_term(L2(0.5))
+
+And the list of all estimators, for tests that every one has to pass.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from .core.dual import DualState, FeatureKernel
 from .core.forms import Quadratic, Split
@@ -22,6 +25,16 @@ from .terms.gauge import Gauged
 
 STEP = 1e-5
 TOLERANCE = 1e-5
+
+
+def all_estimators() -> dict[str, type[Any]]:
+    """Every estimator that the package exports, by name. One that is exported is on the list."""
+    import partwise
+
+    exported = {name: getattr(partwise, name) for name in partwise.__all__}
+    return {
+        name: thing for name, thing in exported.items() if isinstance(thing, type) and issubclass(thing, BaseEstimator)
+    }
 
 
 def check_term(

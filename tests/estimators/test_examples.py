@@ -15,7 +15,13 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def importable(monkeypatch):
     monkeypatch.syspath_prepend(EXAMPLES)
     yield
-    for name in ("missing_pixels", "labels_and_local_learning", "counts_near_samples", "nlcf_faces"):
+    for name in (
+        "missing_pixels",
+        "labels_and_local_learning",
+        "counts_near_samples",
+        "nlcf_faces",
+        "cauchy_corruption",
+    ):
         sys.modules.pop(name, None)
 
 
@@ -60,3 +66,17 @@ def test_montage():
     assert montage(np.ones((25, 6)), (2, 3)).shape == (20, 25)
     rows = draw_subjects(np.repeat(np.arange(30), 8), np.random.RandomState(0))
     assert len(set(rows)) == 125
+
+
+def test_cauchy_corruption():
+    from cauchy_corruption import accuracies, broken_pixels, broken_samples
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(n_class=4, return_X_y=True)
+    X, y = X[:150] / 16, y[:150]
+    for corrupt in (broken_pixels, broken_samples):
+        broken, judged = corrupt(X, 8.0, np.random.RandomState(0))
+        assert 0.05 < (broken != X).mean() < 0.15
+        assert judged.mean() > 0.8
+    scores = accuracies(X, y, broken_samples, 8.0, seeds=1)
+    assert scores["CauchyNMF"][0] > scores["NMF"][0] + 0.2

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .forms import Quadratic, Split, merge
 from .state import State
-from .types import CODES, FACTORS, Array, Factor
+from .types import CODES, COMPONENTS, FACTORS, Array, Factor
 
 if TYPE_CHECKING:
     from .term import BoundTerm
@@ -25,12 +25,27 @@ class Objective:
         Minimise only over codes whose columns have unit norm.
     free_components : bool, default=False
         Components may have either sign; solvers find the best ones for given codes exactly.
+    unit_sums : bool, default=False
+        Minimise only over components that sum to one.
+    held : collection of {"codes", "components"}, default=()
+        Factors that a solver holds to a set which the gradient knows nothing of. They do not enter the optimality
+        measure: what a sweep gains must do.
     """
 
-    def __init__(self, terms: Sequence[BoundTerm], unit_codes: bool = False, free_components: bool = False):
+    def __init__(
+        self,
+        terms: Sequence[BoundTerm],
+        *,
+        unit_codes: bool = False,
+        free_components: bool = False,
+        unit_sums: bool = False,
+        held: Collection[Factor] = (),
+    ):
         self.terms = tuple(terms)
         self.unit_codes = unit_codes
         self.free_components = free_components
+        self.unit_sums = unit_sums
+        self.held = frozenset(held) | ({COMPONENTS} if free_components else set())
         self.names = _distinct([term.name for term in self.terms])
 
     def values(self, state: State) -> dict[str, float]:
@@ -60,13 +75,19 @@ class Objective:
         Σ factor × P. It is zero exactly at stationary points (KKT), and does not change when X is scaled or when scale
         moves between the columns of W and the rows of H. It has the unit of a relative decrease.
         """
-        gains = []
-        for factor in (CODES,) if self.free_components else FACTORS:
+        gains = [0.0]
+        for factor in FACTORS:
+            if factor in self.held:
+                continue
             F, (N, P) = state[factor], self.split(state, factor).halves()
             if self.unit_codes and factor == CODES:
                 # Only what lies along the sphere counts: take out of each column the part along the column itself.
                 radial = np.einsum("ij,ij->j", F, np.asarray(P) - np.asarray(N), dtype=np.float64)
                 N, P = N + F * np.maximum(radial, 0), P + F * np.maximum(-radial, 0)
+            if self.unit_sums and factor == COMPONENTS:
+                # The same on the simplex, where every entry of a column may give to every other.
+                radial = np.einsum("ij,ij->j", F, np.broadcast_to(P, F.shape) - N, dtype=np.float64)
+                N, P = N + np.maximum(radial, 0), P + np.maximum(-radial, 0)
             gains.append(_gain(F, N, P))
         return max(gains)
 

@@ -25,29 +25,47 @@ class Assignment:
     rule : {"kmeans", "argmax"}
         The best of 20 runs of k-means on the codes, or the largest entry of each code.
     seed : int
+    n_clusters : int, optional
+        How many clusters k-means looks for; by default one per column of the codes.
+    trusted : ndarray of bool, shape (n_samples,), optional
+        The samples among which k-means looks for clusters; the others get the nearest one. By default all.
     """
 
-    def __init__(self, codes: Array, rule: Assign, seed: int):
+    def __init__(
+        self,
+        codes: Array,
+        rule: Assign,
+        seed: int,
+        n_clusters: int | None = None,
+        trusted: Array | None = None,
+    ):
         self._codes = codes
         self._rule = rule
         self._seed = seed
+        self._n_clusters = codes.shape[1] if n_clusters is None else n_clusters
+        self._trusted = None if trusted is None or trusted.all() or not trusted.any() else trusted
 
     @cached_property
     def _kmeans(self) -> Any:
         from sklearn.cluster import KMeans
 
-        n_clusters = min(self._codes.shape[1], len(np.unique(self._codes, axis=0)))
+        codes = self._codes if self._trusted is None else self._codes[self._trusted]
+        n_clusters = min(self._n_clusters, len(np.unique(codes, axis=0)))
         kmeans = KMeans(n_clusters=n_clusters, n_init=KMEANS_STARTS, random_state=self._seed)
         # Codes are narrow: threads would wait for each other more than work.
         with one_thread():
-            return kmeans.fit(self._codes)
+            return kmeans.fit(codes)
+
+    def _raw_labels(self) -> Any:
+        if self._rule == "argmax":
+            return self._codes.argmax(axis=1)
+        return self._kmeans.labels_ if self._trusted is None else self._kmeans.predict(self._codes)
 
     @cached_property
     def _numbered(self) -> tuple[IntArray, IntArray]:
         """The raw labels that occur, and every sample's position among them: labels without gaps."""
-        raw = self._codes.argmax(axis=1) if self._rule == "argmax" else self._kmeans.labels_
-        used, labels = np.unique(raw, return_inverse=True)
-        k = self._codes.shape[1]
+        used, labels = np.unique(self._raw_labels(), return_inverse=True)
+        k = self._n_clusters
         if len(used) < k:
             warnings.warn(
                 f"The codes give {len(used)} clusters, not n_components={k}; labels run from 0 to {len(used) - 1}.",

@@ -99,8 +99,17 @@ class BaseFactorization(
         with operand.at_work():
             self._fit_operand(operand, self._labels(y, X.shape[0]), callbacks, rng)
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        self._assignment = Assignment(self.embedding_, self.assign, seed)
+        codes = self._clustered(self.embedding_, operand)
+        self._assignment = Assignment(codes, self.assign, seed, trusted=self._trusted())
         return self
+
+    def _trusted(self) -> Array | None:
+        """Which samples have a say in where the clusters are; None: all."""
+        return None
+
+    def _clustered(self, codes: Array, X: Operand) -> Array:
+        """What clusters are read off: the codes of X, unless a method sees its samples in another measure."""
+        return codes
 
     def _fit_operand(
         self,
@@ -216,9 +225,12 @@ class BaseFactorization(
 
     def _code_checked(self, X: Any) -> Array:
         """Codes of new samples as a plain array, whatever `set_output` asks of `transform`."""
+        return self._code(self._checked_new(X))
+
+    def _checked_new(self, X: Any) -> Operand:
         check_is_fitted(self, "embedding_")
         X = check_X(self, X, self.missing, reset=False)
-        return self._code(as_operand(X, what_is_missing(X, self.missing)))
+        return as_operand(X, what_is_missing(X, self.missing))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, then code the same samples as if they were new.
@@ -271,7 +283,8 @@ class BaseFactorization(
         -------
         labels : ndarray of int, shape (n_samples,)
         """
-        codes = self._code_checked(X)
+        new = self._checked_new(X)
+        codes = self._clustered(self._code(new), new)
         return self._assignment.predict(codes.astype(self.embedding_.dtype, copy=False))
 
     @property

@@ -60,6 +60,9 @@ class ConstrainedNMF(BaseFactorization):
     True
     """
 
+    _paper = "Liu & Wu 2010"
+    _cost = "2 T on one row per class and unlabelled sample"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
         "loss": NMF._parameter_constraints["loss"],

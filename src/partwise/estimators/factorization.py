@@ -47,6 +47,9 @@ class Factorization(BaseFactorization):
     ['fit', 'graph', 'l1 codes', 'objective', 'time']
     """
 
+    _paper = "any sum of terms"
+    _cost = "2 T + what the terms add"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
         "terms": [list, tuple, None],

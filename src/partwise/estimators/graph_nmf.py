@@ -83,6 +83,9 @@ class GraphNMF(BaseFactorization):
     True
     """
 
+    _paper = "Cai, He & Han 2008"
+    _cost = "2 T + edges · k"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
         "graph_strength": [Interval(Real, 0, None, closed="left")],

@@ -68,6 +68,9 @@ class LocalCoordinateNMF(BaseFactorization):
     True
     """
 
+    _paper = "Chen, Zhang, Cai, Liu & He 2013"
+    _cost = "2 T (+ edges · k)"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
         "coordinate_strength": [Interval(Real, 0, None, closed="left")],

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core.operand import as_operand
-from ..core.types import IntArray
+from ..core.operand import Operand
+from ..core.types import Array
 from ..solvers.spectral import spectral_embedding
 from ..terms.local_learning import LocalLearning
-from .assignment import Assignment
 from .local_learning_nmf import PREDICTOR_CONSTRAINTS
-from .validation import FLOATS
+from .spectral import BaseSpectralClustering
 
 
-class LocalLearningClustering(ClusterMixin, BaseEstimator):
+class LocalLearningClustering(BaseSpectralClustering):
     r"""Spectral clustering in which labels can be predicted from their neighbours (LLC).
 
     Minimises, over matrices W (n × k) with orthonormal columns and entries of either sign,
@@ -59,6 +54,9 @@ class LocalLearningClustering(ClusterMixin, BaseEstimator):
     True
     """
 
+    _paper = "Wu & Schölkopf 2006"
+    _cost = "once: neighbours, and k eigenvectors of a sparse n × n matrix"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PREDICTOR_CONSTRAINTS,
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -84,38 +82,8 @@ class LocalLearningClustering(ClusterMixin, BaseEstimator):
         self.metric = metric
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Embed the samples.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Data of either sign.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
-        if self.n_components > X.shape[0]:
-            raise ValueError(f"n_components={self.n_components} clusters need as many samples; X has {X.shape[0]}.")
-        rng = check_random_state(self.random_state)
+    def _embed(self, X: Operand) -> Array:
         term = LocalLearning(1.0, self.n_neighbors, self.kernel, self.bandwidth, self.ridge, self.metric)
-        bound = term.bind(as_operand(X))
+        bound = term.bind(X)
         bound.consider(self.n_components)
-        self.embedding_ = spectral_embedding(bound.residual, self.n_components).astype(X.dtype, copy=False)
-        self._assignment = Assignment(self.embedding_, "kmeans", int(rng.randint(np.iinfo(np.int32).max)))
-        return self
-
-    @property
-    def labels_(self) -> IntArray:
-        """Cluster of every sample, computed on first access."""
-        check_is_fitted(self, "embedding_")
-        return self._assignment.labels
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        return spectral_embedding(bound.residual, self.n_components)

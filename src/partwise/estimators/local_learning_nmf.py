@@ -99,6 +99,9 @@ class LocalLearningNMF(BaseFactorization):
     True
     """
 
+    _paper = "Gu & Zhou 2009"
+    _cost = "2 T + nnz(L) · k"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
         **PREDICTOR_CONSTRAINTS,

@@ -109,6 +109,9 @@ class LocalSimilarityNMF(BaseDualFactorization):
     True
     """
 
+    _paper = "Hou & Peng"
+    _cost = "about 10 T"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseDualFactorization._parameter_constraints,
         "similarity_strength": [Interval(Real, 0, None, closed="left")],

@@ -5,12 +5,14 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.operand import Missing
+from ..core.operand import Missing, Operand, as_operand
 from ..core.term import Term
-from ..core.types import CODES, COMPONENTS
+from ..core.types import CODES, COMPONENTS, Array, IntArray
 from ..terms import L1, L2, BetaDivergence, Frobenius
+from ..terms.divergence import order
 from .base import BaseFactorization
 
 LOSSES = ("frobenius", "kullback-leibler", "itakura-saito")
@@ -32,6 +34,11 @@ class NMF(BaseFactorization):
 
     where D is ‖X − W H‖² or a β-divergence (Lee & Seung 1999, 2001; Févotte & Idier 2011). Sums, not means; no ½.
 
+    With ``weighting="ncut"`` sample i is seen at the scale c_i = (x_iᵀ Σ_t x_t)^(−1/2) (Xu, Liu & Gong, "Document
+    clustering based on non-negative matrix factorization", SIGIR 2003): the fit is D(CX, CWH), C = diag(c). For a
+    β-divergence that is a sample weight c_i^β, so `embedding_`, `transform` and `inverse_transform` speak of X as they
+    always do. Clusters are read off the codes of the scaled samples, C W, as in the paper.
+
     Parameters
     ----------
     n_components : int, default=8
@@ -40,6 +47,9 @@ class NMF(BaseFactorization):
         D; a number is the β of a β-divergence. 2 is "frobenius", 1 is "kullback-leibler", 0 is "itakura-saito".
     l1_codes, l2_codes, l1_components, l2_components : float, default=0.0
         Penalties on the entries and squared entries of the factors.
+    weighting : {None, "ncut"}, default=None
+        "ncut" lets samples that resemble many others count less, as in a normalised cut: each is scaled by
+        (XXᵀ1)^(−1/2). It multiplies `sample_weight`.
     missing : {None, "nan", "unstored"}, default=None
         Entries of X that are unknown and do not count: none, those that are NaN, or those a sparse X does not store.
     scale : {"auto", "components", None}, default="auto"
@@ -101,6 +111,9 @@ class NMF(BaseFactorization):
     (10, 64)
     """
 
+    _paper = "Lee & Seung 1999, 2001; Févotte & Idier 2011; Xu, Liu & Gong 2003 (weighting)"
+    _cost = "2 T (4 T entry by entry: divergences, missing entries)"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
         "loss": [StrOptions(set(LOSSES)), Interval(Real, None, None, closed="neither")],
@@ -108,6 +121,7 @@ class NMF(BaseFactorization):
         "l2_codes": [Interval(Real, 0, None, closed="left")],
         "l1_components": [Interval(Real, 0, None, closed="left")],
         "l2_components": [Interval(Real, 0, None, closed="left")],
+        "weighting": [StrOptions({"ncut"}), None],
         "missing": [StrOptions({"nan", "unstored"}), None],
     }
 
@@ -120,6 +134,7 @@ class NMF(BaseFactorization):
         l2_codes: float = 0.0,
         l1_components: float = 0.0,
         l2_components: float = 0.0,
+        weighting: str | None = None,
         missing: Missing = None,
         scale: str | None = "auto",
         solver: str = "auto",
@@ -139,6 +154,7 @@ class NMF(BaseFactorization):
         self.l2_codes = l2_codes
         self.l1_components = l1_components
         self.l2_components = l2_components
+        self.weighting = weighting
         self.missing = missing
         self.scale = scale
         self.solver = solver
@@ -160,3 +176,32 @@ class NMF(BaseFactorization):
             L2(self.l2_components, COMPONENTS),
         ]
         return [fit_term(self.loss), *(penalty for penalty in penalties if penalty.strength > 0)]
+
+    def _fit_operand(
+        self,
+        X: Operand,
+        y: IntArray | None,
+        callbacks: list[Any],
+        rng: np.random.RandomState,
+    ) -> None:
+        if self.weighting is None:
+            super()._fit_operand(X, y, callbacks, rng)
+            return
+        if X.missing is not None:
+            raise ValueError("weighting='ncut' needs complete data: it compares every sample with all others.")
+        weight = np.ones(X.shape[0], X.dtype) if X.sample_weight is None else X.sample_weight
+        self._total = X.t_dot(weight[:, None])
+        scaled = (weight * self._sample_scale(X) ** order(self.loss)).astype(X.dtype)
+        X = as_operand(X.array, X.missing, scaled)
+        with X.at_work():
+            super()._fit_operand(X, y, callbacks, rng)
+
+    def _sample_scale(self, X: Operand) -> Array:
+        """c = (X Σ_t x_t)^(−1/2) in float64; an all-zero sample keeps its scale."""
+        likeness = X.dot(self._total.astype(X.dtype, copy=False))[:, 0].astype(np.float64)
+        return np.where(likeness > 0, likeness, 1.0) ** -0.5
+
+    def _clustered(self, codes: Array, X: Operand) -> Array:
+        if self.weighting is None:
+            return codes
+        return codes * self._sample_scale(X)[:, None].astype(codes.dtype)

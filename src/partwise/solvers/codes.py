@@ -39,7 +39,9 @@ def code_samples(
     return code_rows(objective, X, Ht, max_passes)
 
 
-def code_rows(objective: Objective, X: Operand, Ht: Array, max_passes: int = MAX_PASSES) -> Array:
+def code_rows(
+    objective: Objective, X: Operand, Ht: Array, max_passes: int = MAX_PASSES, start: Array | None = None
+) -> Array:
     """Minimise an objective that does not couple samples over their codes, each row by itself and to convergence.
 
     Parameters
@@ -50,17 +52,24 @@ def code_rows(objective: Objective, X: Operand, Ht: Array, max_passes: int = MAX
     Ht : ndarray of shape (n_features, n_components)
     max_passes : int, default=2000
         Most passes over a row.
+    start : ndarray of shape (n_samples, n_components), optional
+        Where to begin, for objectives that are not convex; by default everywhere alike.
     """
     k = Ht.shape[1]
     tolerance = float(np.finfo(X.dtype).eps)
     if objective.without_quadratic():
-        mass = X.dot(np.ones((X.shape[1], 1), X.dtype)) if X.missing is None else _known_mass(X)
-        level = mass / max(float(Ht.sum(dtype=np.float64)), np.finfo(X.dtype).tiny)
-        state = State(X, np.repeat(level, k, axis=1).astype(X.dtype), Ht)
+        state = State(X, _level(X, Ht) if start is None else start, Ht)
         return Multiplicative(objective).code(state, max_passes, tolerance**0.5)
     # A pass gains the square of its steps: eps² would be below what steps can resolve.
-    state = State(X, np.zeros((X.shape[0], k), X.dtype), Ht)
+    state = State(X, np.zeros((X.shape[0], k), X.dtype) if start is None else start, Ht)
     return Coordinate(objective).code(state, max_passes, tolerance**1.5)
+
+
+def _level(X: Operand, Ht: Array) -> Array:
+    """Equal codes that give every sample its sum."""
+    mass = X.dot(np.ones((X.shape[1], 1), X.dtype)) if X.missing is None else _known_mass(X)
+    level = mass / max(float(Ht.sum(dtype=np.float64)), np.finfo(X.dtype).tiny)
+    return np.repeat(level, Ht.shape[1], axis=1).astype(X.dtype)
 
 
 def _known_mass(X: Operand) -> Array:

@@ -51,6 +51,10 @@ class Multiplicative:
             state = self._step(state, factor)
         return Point.at(self._objective, state)
 
+    def step_codes(self, state: State) -> State:
+        """The state with its codes stepped."""
+        return self._step(state, CODES)
+
     def _step(self, state: State, factor: Factor) -> State:
         F = state[factor]
         new = F * ratio(self._objective.split(state, factor), F, self._powers.get(factor))

@@ -6,6 +6,7 @@ Combine them freely in :class:`partwise.Factorization`; write your own by derivi
 
 from ..core.forms import Coupling, Quadratic, Split
 from ..core.term import BoundPenalty, BoundTerm, Term
+from .cauchy import TruncatedCauchy
 from .divergence import BetaDivergence
 from .dual import DualFit, LocalSimilarity, RobustDualFit
 from .frobenius import Frobenius
@@ -13,6 +14,7 @@ from .gauge import Gauged
 from .graph import NeighborGraph
 from .local_coordinates import LocalCoordinates
 from .local_learning import LocalLearning
+from .localness import Localness
 from .orthogonality import Orthogonality
 from .penalties import L1, L2
 from .smoothness import Smoothness
@@ -30,6 +32,7 @@ __all__ = [
     "LocalCoordinates",
     "LocalLearning",
     "LocalSimilarity",
+    "Localness",
     "NeighborGraph",
     "Orthogonality",
     "Quadratic",
@@ -37,4 +40,5 @@ __all__ = [
     "Smoothness",
     "Split",
     "Term",
+    "TruncatedCauchy",
 ]

@@ -194,8 +194,8 @@ class BoundDivergence(BoundTerm):
         y = np.maximum(seen.products(state.W, state.Ht), self._floor)
         weight = seen.combined(self._sample_weight)
         value = float(np.sum(self._divergence(seen.x, y) * weight, dtype=np.float64)) if with_value else 0.0
-        down = seen.with_data(weight * seen.x * self._power(y, self.beta - 2))
-        up = seen.with_data(weight * self._power(y, self.beta - 1))
+        down = seen.with_data(weight * self._down(seen.x, y))
+        up = seen.with_data(weight * self._up(seen.x, y))
         return Block(slice(None), down, up, value)
 
     def _dense_block(self, rows: slice, x: Any, state: State, with_value: bool) -> Block:
@@ -216,14 +216,17 @@ class BoundDivergence(BoundTerm):
                 empty = self._divergence(np.zeros_like(y), y) * weight
                 extra = (self._divergence(x.data, y_at) - self._divergence(np.zeros_like(y_at), y_at)) * at
                 value = float(empty.sum(dtype=np.float64) + extra.sum(dtype=np.float64))
-            stored = at * x.data * self._power(y_at, self.beta - 2)
+            stored = at * self._down(x.data, y_at)
             down: Any = sp.csr_array((stored, x.indices, x.indptr), shape=x.shape)
+            slope = self._up(np.zeros_like(y), y)
+            slope[i, x.indices] = self._up(x.data, y_at)
         else:
             if state.X.missing == "nan":
                 x = np.where(np.isnan(x), x.dtype.type(0), x)
             value = float(np.sum(self._divergence(x, y) * weight, dtype=np.float64)) if with_value else 0.0
-            down = weight * x * self._power(y, self.beta - 2)
-        up = None if self._implicit_ones(state) else weight * self._power(y, self.beta - 1)
+            down = weight * self._down(x, y)
+            slope = None if self._implicit_ones(state) else self._up(x, y)
+        up = None if self._implicit_ones(state) else weight * slope
         return Block(rows, down, up, value)
 
     def _block_weights(self, rows: slice, x: Any) -> Any:
@@ -235,6 +238,14 @@ class BoundDivergence(BoundTerm):
         if self._sample_weight is not None:
             weight = weight * self._sample_weight[rows][:, None]
         return weight
+
+    def _down(self, x: Array, y: Array) -> Any:
+        """The part of −∂d/∂y that lets y grow."""
+        return x * self._power(y, self.beta - 2)
+
+    def _up(self, x: Array, y: Array) -> Any:
+        """The part of ∂d/∂y that lets y shrink."""
+        return self._power(y, self.beta - 1)
 
     @staticmethod
     def _has_nan(x: Array) -> bool:

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.operand import Operand
+from ..core.operand import Operand, as_operand
 from ..core.types import Array
+
+# From this share of hidden entries on, a list of the others is the smaller form.
+MOSTLY_HIDDEN = 0.75
 
 
 @dataclass(frozen=True)
@@ -88,3 +91,47 @@ def _nonzero(weights: Any, X: Operand) -> tuple[Any, Array]:
 
 def _rows_of(csr: Any) -> Array:
     return np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+
+
+def known_counts(X: Operand) -> tuple[Array, Array]:
+    """How many entries of every sample, and of every feature, are known."""
+    n, m = X.shape
+    if X.missing is None:
+        return np.full(n, m), np.full(m, n)
+    by_sample, by_feature = [], np.zeros(m, np.intp)
+    for _, x in X.row_blocks():
+        if sp.issparse(x):
+            marked = np.isnan(x.data)
+            marks = sp.csr_array(
+                (np.ones(x.nnz, np.intp) * (marked if X.missing == "nan" else ~marked), x.indices, x.indptr),
+                shape=x.shape,
+            )
+            rows, columns = np.asarray(marks.sum(axis=1)).ravel(), np.asarray(marks.sum(axis=0)).ravel()
+            if X.missing == "nan":
+                rows, columns = m - rows, x.shape[0] - columns
+        else:
+            known = ~np.isnan(x)
+            rows, columns = known.sum(axis=1), known.sum(axis=0)
+        by_sample.append(rows)
+        by_feature += columns
+    return np.concatenate(by_sample), by_feature
+
+
+def restrict(X: Operand, weights: Any) -> tuple[Operand, Any]:
+    """The data and its weights, with every entry of weight zero marked as missing.
+
+    What a weight hides cannot matter then, not even for a start. If the weights are sparse, or X is, or most weights
+    are zero, only what counts is kept, as sparse arrays of the same pattern.
+    """
+    if not sp.issparse(weights):
+        hidden = int(weights.size - np.count_nonzero(weights))
+        if not hidden:
+            return X, weights
+        if not sp.issparse(X.array) and hidden <= MOSTLY_HIDDEN * weights.size:
+            shown = np.where(weights > 0, X.array, X.dtype.type(np.nan))
+            return as_operand(shown, "nan", X.sample_weight), weights
+        weights = sp.csr_array(weights)
+    seen = observed_entries(X, weights)
+    assert seen is not None  # the weights are sparse
+    data = sp.csr_array((seen.x, seen.indices, seen.indptr), shape=X.shape)
+    return as_operand(data, "unstored", X.sample_weight), seen.with_data(seen.weight)

@@ -1,0 +1,117 @@
+"""Normalised cuts."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.manifold import spectral_embedding
+from sklearn.utils._param_validation import Interval
+
+from ..core.operand import Operand
+from ..core.types import Array
+from ..graphs import warn_if_scattered
+from ..terms import NeighborGraph
+from ..terms.graph import BoundNeighborGraph
+from .graph_nmf import GraphNMF
+from .spectral import BaseSpectralClustering
+
+GRAPH_PARAMETERS = ("n_neighbors", "metric", "edge_weights", "bandwidth", "graph", "neighbors_method")
+
+
+class NormalizedCut(BaseSpectralClustering):
+    r"""Spectral clustering by normalised cuts of the graph of neighbours (NC).
+
+    Minimises, over matrices W (n × k) with Wᵀ diag(d) W = I and entries of either sign,
+
+        Σ_{i<j} e_ij ‖w_i − w_j‖²,   d = E 1
+
+    (Shi & Malik, "Normalized cuts and image segmentation", PAMI 2000, Eq. 10-11), the relaxation of the cut that leaves
+    the clusters most of their own edges. E is the graph of :class:`GraphNMF`, or one of your own. The embedding is
+    scikit-learn's; k-means on it gives the clusters. There is no `transform`: the embedding is of these samples alone.
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Number of eigenvectors and of clusters, k.
+    n_neighbors, metric, edge_weights, bandwidth, graph, neighbors_method
+        As for :class:`GraphNMF`.
+    random_state : int, RandomState or None, default=None
+        Of k-means; the embedding does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Rows of the eigenvectors; zero for samples without neighbours.
+    labels_ : ndarray of int, shape (n_samples,)
+        Clusters, by the best of 20 runs of k-means on first access.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from partwise import NormalizedCut
+    >>> from partwise.metrics import clustering_accuracy
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = NormalizedCut(10, random_state=0).fit(X)
+    >>> clustering_accuracy(y, model.labels_) > 0.7
+    True
+    """
+
+    _paper = "Shi & Malik 2000"
+    _cost = "once: neighbours, and k eigenvectors of a sparse n × n matrix"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{name: GraphNMF._parameter_constraints[name] for name in GRAPH_PARAMETERS},
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        n_neighbors: int = 5,
+        metric: str = "cosine",
+        edge_weights: str = "binary",
+        bandwidth: float | None = None,
+        graph: Any = None,
+        neighbors_method: str = "auto",
+        random_state: Any = None,
+    ):
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.edge_weights = edge_weights
+        self.bandwidth = bandwidth
+        self.graph = graph
+        self.neighbors_method = neighbors_method
+        self.random_state = random_state
+
+    def _embed(self, X: Operand) -> Array:
+        term = NeighborGraph(1.0, **{name: getattr(self, name) for name in GRAPH_PARAMETERS})
+        bound = term.bind(X)
+        assert isinstance(bound, BoundNeighborGraph)  # what such a term binds to
+        edges = bound.edges
+        warn_if_scattered(edges, self.n_components)
+        embedding = np.zeros((X.shape[0], self.n_components))
+        linked = np.flatnonzero(np.diff(edges.indptr))
+        k = min(self.n_components, len(linked))
+        if k > 0:
+            # A sample without edges would be an eigenvector of its own.
+            embedding[linked, :k] = _eigenvectors(edges[linked][:, linked], k)
+        return embedding
+
+
+def _eigenvectors(edges: Any, k: int) -> Array:
+    # scikit-learn solves a small problem densely only under this name.
+    solver = "lobpcg" if edges.shape[0] < 5 * k + 1 else "arpack"
+    edges.indices, edges.indptr = edges.indices.astype(np.int32), edges.indptr.astype(np.int32)
+    with warnings.catch_warnings():
+        # Pieces without a link between them are clusters, and too many of them have been warned about.
+        warnings.filterwarnings("ignore", "Graph is not fully connected", UserWarning)
+        return np.asarray(
+            spectral_embedding(edges, n_components=k, eigen_solver=solver, random_state=0, drop_first=False)
+        )

@@ -1,0 +1,63 @@
+"""What spectral methods share: an embedding of these samples alone, and clusters read off it."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..core.operand import Operand, as_operand
+from ..core.types import Array, IntArray
+from .assignment import Assignment
+from .validation import FLOATS
+
+
+class BaseSpectralClustering(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
+    """Embed the samples, then cluster the embedding by the best of 20 runs of k-means.
+
+    A subclass has the parameters `n_components` and `random_state`, and says in `_embed` what the embedding is.
+    """
+
+    n_components: int
+    random_state: Any
+
+    @abstractmethod
+    def _embed(self, X: Operand) -> Array:
+        """The embedding, one row per sample."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Embed the samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data of either sign.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
+        if self.n_components > X.shape[0]:
+            raise ValueError(f"n_components={self.n_components} clusters need as many samples; X has {X.shape[0]}.")
+        rng = check_random_state(self.random_state)
+        self.embedding_ = np.ascontiguousarray(self._embed(as_operand(X)), X.dtype)
+        self._assignment = Assignment(self.embedding_, "kmeans", int(rng.randint(np.iinfo(np.int32).max)))
+        return self
+
+    @property
+    def labels_(self) -> IntArray:
+        """Cluster of every sample, computed on first access."""
+        check_is_fitted(self, "embedding_")
+        return self._assignment.labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

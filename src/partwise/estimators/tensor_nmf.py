@@ -1,0 +1,140 @@
+"""Non-negative tensor factorisation of samples that are images or arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import prod
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core.objective import Objective
+from ..core.operand import Operand
+from ..core.term import BoundTerm, Term
+from ..core.types import COMPONENTS, IntArray, column_norms
+from ..solvers.modes import Modes, outer_products, split_modes
+from ..solvers.point import Solver
+from ..terms import Frobenius
+from .base import BaseFactorization
+from .sparseness_nmf import SparsenessNMF
+
+
+class TensorNMF(BaseFactorization):
+    r"""Non-negative tensor factorisation (NTF): every component is an outer product of one vector per axis.
+
+    Minimises, over codes W ≥ 0 (n × k) and vectors a_j, b_j, … ≥ 0 (one for each axis of a sample),
+
+        Σ_i ‖X_i − Σ_j w_ij a_j ∘ b_j ∘ …‖²
+
+    where X_i is sample i as an array of shape `sample_shape` (Shashua & Hazan, "Non-negative tensor factorization with
+    applications to statistics and computer vision", ICML 2005, Eq. 1): the non-negative CP decomposition of the tensor
+    of all samples. X stays a matrix, one flattened sample per row, and is touched only by products with matrices of k
+    columns, so it may be sparse. Each block of unknowns is improved by coordinate descent in turn.
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Number of parts, k. Parts of rank one are simple: more of them are needed than by :class:`NMF`.
+    sample_shape : tuple of int, default=None
+        Shape of a sample, for example (32, 32); its product is the number of features, in C order. None: samples are
+        vectors, and this is :class:`NMF`.
+    init, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
+        As for :class:`NMF`. The components of a start are brought to rank one by their sums along the axes. A fit has
+        converged when a sweep lowers the objective by less than `tol` of it.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The flattened outer products, of unit norm.
+    mode_factors_ : list of ndarray of shape (sample_shape[a], n_components)
+        The vectors of every axis as columns of unit norm.
+    embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
+        As for :class:`NMF`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from partwise import TensorNMF
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> model = TensorNMF(10, sample_shape=(8, 8), random_state=0, max_iter=50, tol=0).fit(X)
+    >>> [factor.shape for factor in model.mode_factors_]
+    [(8, 10), (8, 10)]
+    """
+
+    _paper = "Shashua & Hazan 2005"
+    _cost = "2 T + 4 m k for every axis"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{
+            name: rule
+            for name, rule in SparsenessNMF._parameter_constraints.items()
+            if not name.endswith("_sparseness")
+        },
+        "sample_shape": [tuple, list, None],
+    }
+
+    # Every axis has a vector to stretch: components get unit norm in the end.
+    scale = "auto"
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        sample_shape: Sequence[int] | None = None,
+        init: Any = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        n_init: int = 1,
+        warm_start: bool = False,
+        assign: str = "kmeans",
+        random_state: Any = None,
+        verbose: int = 0,
+        callbacks: Any = None,
+    ):
+        self.n_components = n_components
+        self.sample_shape = sample_shape
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.assign = assign
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def _terms(self) -> list[Term]:
+        return [Frobenius()]
+
+    def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
+        return Objective(terms, held=[COMPONENTS])
+
+    def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
+        return partial(Modes, objective, self._shape)
+
+    def _fit_operand(
+        self,
+        X: Operand,
+        y: IntArray | None,
+        callbacks: list[Any],
+        rng: np.random.RandomState,
+    ) -> None:
+        self._shape = self._checked_shape(X.shape[1])
+        super()._fit_operand(X, y, callbacks, rng)
+        modes = split_modes(self.components_.T, self._shape)
+        norms = [np.maximum(column_norms(mode), np.finfo(X.dtype).tiny).astype(X.dtype) for mode in modes]
+        self.mode_factors_ = [mode / norm for mode, norm in zip(modes, norms, strict=True)]
+        self.components_ = np.ascontiguousarray(outer_products(self.mode_factors_).T)
+
+    def _checked_shape(self, n_features: int) -> tuple[int, ...]:
+        shape = (n_features,) if self.sample_shape is None else tuple(self.sample_shape)
+        if not shape or not all(isinstance(size, Integral) and size > 0 for size in shape):
+            raise ValueError(f"sample_shape={self.sample_shape!r} was given; it must hold positive integers.")
+        if prod(shape) != n_features:
+            raise ValueError(
+                f"sample_shape={self.sample_shape!r} has {prod(shape)} entries; X has {n_features} features. "
+                "They must agree."
+            )
+        return tuple(int(size) for size in shape)

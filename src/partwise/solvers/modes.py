@@ -1,0 +1,112 @@
+"""Components of rank one: every component is an outer product of one vector per axis of a sample.
+
+The components enter the objective through XᵀW and WᵀW alone. For fixed codes and all axes but one, the vectors of that
+axis see a non-negative least-squares problem whose right-hand side is XᵀW contracted with the other vectors (the
+"MTTKRP" of tensor decompositions) and whose Gram matrix is the entrywise product of WᵀW with the others' Gram matrices.
+X itself is touched only by the products X Hᵀ and XᵀW, so sparse data stay sparse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..core.objective import Objective
+from ..core.state import State
+from ..core.types import COMPONENTS, Array
+from .coordinate import MAX_PASSES, PASS_TOLERANCE, Coordinate
+from .point import Point
+from .systems import assemble
+
+# Rounds over the axes per product with X.
+ROUNDS = 2
+
+
+def outer_products(modes: Sequence[Array]) -> Array:
+    """Hᵀ (m × k): column j is the outer product of the columns j, in the order of a C-contiguous sample."""
+    product = modes[0]
+    for mode in modes[1:]:
+        product = (product[:, None, :] * mode[None, :, :]).reshape(-1, product.shape[1])
+    return np.ascontiguousarray(product)
+
+
+def split_modes(Ht: Array, shape: Sequence[int]) -> list[Array]:
+    """One matrix per axis, from sums over all other axes; the first one carries the scale, the others sum to one.
+
+    Of components of rank one these are their factors. Of others they are the factors of the nearest component of rank
+    one in the Kullback–Leibler sense.
+
+    Parameters
+    ----------
+    Ht : ndarray of shape (m, k)
+    shape : sequence of int
+        Of a sample; their product is m.
+    """
+    k = Ht.shape[1]
+    images = Ht.reshape(*shape, k)
+    axes = range(len(shape))
+    modes = [images.sum(axis=tuple(a for a in axes if a != axis)) for axis in axes]
+    total = modes[0].sum(axis=0)
+    safe = np.where(total > 0, total, 1)
+    return [modes[0], *(mode / safe for mode in modes[1:])]
+
+
+class Modes:
+    """Coordinate descent on the codes, then on the vectors of each axis in turn.
+
+    Parameters
+    ----------
+    objective : Objective
+        Its terms must be quadratic and may not link features.
+    shape : tuple of int
+        Of a sample.
+    """
+
+    name = "modes"
+    stalled = False
+
+    def __init__(self, objective: Objective, shape: tuple[int, ...]):
+        self._objective = objective
+        self._shape = shape
+        self._coordinate = Coordinate(objective)
+
+    def prepare(self, state: State) -> State:
+        """Bring the components of the start to rank one."""
+        return state.replace(COMPONENTS, outer_products(split_modes(state.Ht, self._shape)))
+
+    def sweep(self, point: Point) -> Point:
+        """Codes, then all axes."""
+        state = self._coordinate.improve_codes(point.state)
+        return Point.at(self._objective, state.replace(COMPONENTS, self._descend(state)))
+
+    def _descend(self, state: State) -> Array:
+        from ..kernels.descent import descend_rows
+
+        system = assemble(self._objective.quadratics(state, COMPONENTS), state.Ht)
+        if system.coupled or len(system.D) > 1 or len(system.weight) > 1:
+            raise NotImplementedError("The modes solver takes terms that see all features alike.")
+        modes = split_modes(state.Ht, self._shape)
+        pull = system.pull(slice(0, len(state.Ht)), state.product(COMPONENTS).copy())
+        images = pull.reshape(*self._shape, -1)
+        for _ in range(ROUNDS):
+            for axis, mode in enumerate(modes):
+                others = np.ones_like(system.B)
+                for other, factor in enumerate(modes):
+                    if other != axis:
+                        others *= factor.T @ factor
+                F = np.ascontiguousarray(mode)
+                A, B = _contract(images, modes, axis), system.B * others
+                D = system.D * others.diagonal()
+                descend_rows(F, A, B, system.weight, D, 0, MAX_PASSES, PASS_TOLERANCE, True)
+                modes[axis] = F
+        return outer_products(modes)
+
+
+def _contract(images: Array, modes: Sequence[Array], axis: int) -> Array:
+    """Σ over all axes but one of the images times the vectors of these axes, component by component."""
+    # Move the wanted axis to the front; the others then go one by one, from the last to the second.
+    result = np.moveaxis(images, axis, 0)
+    for mode in reversed([mode for other, mode in enumerate(modes) if other != axis]):
+        result = np.einsum("...ij,ij->...j", result, mode)
+    return np.ascontiguousarray(result)

@@ -1,0 +1,58 @@
+"""What local non-negative matrix factorisation adds to the Kullback–Leibler fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.forms import Coupling, Quadratic
+from ..core.operand import Operand
+from ..core.rows import Diagonal
+from ..core.state import State
+from ..core.term import BoundTerm, Term
+from ..core.types import CODES, Array, Factor
+
+
+@dataclass(frozen=True)
+class Localness(Term):
+    """Σ_ij (w_ij² / 2 − w_ij): codes cost by their squares, not by their sum: several components share a sample.
+
+    Where every component sums to one, the Kullback–Leibler fit itself counts Σ W once; this takes it away.
+    """
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Nothing to prepare."""
+        return BoundLocalness(sample_weight)
+
+
+class BoundLocalness(BoundTerm):
+    """B = ½ I and A = ½ for the codes; samples count as often as in the fit."""
+
+    name = "localness"
+
+    def __init__(self, sample_weight: Array | None = None):
+        self._weight = sample_weight
+
+    def value(self, state: State) -> float:
+        """Summed in float64."""
+        W = state.W.astype(np.float64, copy=False)
+        per_sample = 0.5 * np.einsum("ij,ij->i", W, W) - W.sum(axis=1)
+        return float(per_sample.sum() if self._weight is None else per_sample @ self._weight)
+
+    def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
+        """A ridge and a constant pull on the codes."""
+        if factor != CODES:
+            return None
+        half = np.full(state.W.shape[1], 0.5, state.W.dtype)
+        if self._weight is None:
+            return Quadratic(attract=half[None, :], couplings=(Coupling(half),))
+        pull = self._weight[:, None] * half
+        return Quadratic(attract=pull, couplings=(Coupling(half, Diagonal(self._weight)),))
+
+    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+        """The same for new codes."""
+        return BoundLocalness()

@@ -1,0 +1,111 @@
+"""CauchyNMF: the loss by definition, the weights of its steps, its scale and its outliers."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from partwise import NMF, CauchyNMF
+from partwise.core.operand import as_operand
+from partwise.terms import TruncatedCauchy
+from partwise.terms.cauchy import residual_deviation, truncated_entries
+from partwise.testing import check_term
+
+RNG = np.random.RandomState(0)
+N, M, K = 40, 15, 3
+TRUE = RNG.gamma(1.0, size=(N, K)) @ RNG.gamma(0.7, size=(K, M))
+X = np.maximum(TRUE + 0.05 * RNG.standard_normal((N, M)), 0)
+BROKEN = RNG.uniform(size=X.shape) < 0.1
+SPOILT = np.where(BROKEN, X + 20, X)
+START = RNG.uniform(0.1, 1, size=(N, K)), RNG.uniform(0.1, 1, size=(K, M))
+
+
+def loss(X, W, H, scale, truncation):
+    return scale**2 * np.log1p(np.minimum(((X - W @ H) / scale) ** 2, truncation**2)).sum()
+
+
+@pytest.mark.parametrize("sample_weight", [None, np.arange(N) % 4], ids=["plain", "weighted"])
+@pytest.mark.parametrize("term", [TruncatedCauchy(0.7), TruncatedCauchy(2.0, 1.5)], ids=repr)
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_term(term, make, sample_weight):
+    check_term(term, make(X * (X > 0.3)), sample_weight=sample_weight)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csc_matrix], ids=["dense", "csr", "csc"])
+def test_half_quadratic_rules(make):
+    """The steps of the paper: weights from the residuals, then multiplicative steps on the weighted error."""
+    data = SPOILT * (SPOILT > 0.2)
+    W, H = (factor.copy() for factor in START)
+    values = [loss(data, W, H, 1.5, 4.0)]
+    for _ in range(20):
+        for codes in (True, False):
+            R = np.abs(data - W @ H)
+            Q = np.where(R <= 6.0, 1 / (1 + (R / 1.5) ** 2), 0)
+            if codes:
+                W *= ((Q * data) @ H.T) / ((Q * (W @ H)) @ H.T)
+            else:
+                H *= (W.T @ (Q * data)) / (W.T @ (Q * (W @ H)))
+        values.append(loss(data, W, H, 1.5, 4.0))
+    model = CauchyNMF(K, cauchy_scale=1.5, truncation=4.0, init=START, scale=None, max_iter=20, tol=0).fit(make(data))
+    np.testing.assert_allclose(model.embedding_, W, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(model.components_, H, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(model.history_["objective"], values, rtol=1e-9)
+    assert np.diff(values).max() <= 1e-9 * values[0]
+    outliers = np.abs(data - W @ H) > 6.0
+    np.testing.assert_array_equal(model.outliers_.toarray(), outliers)
+
+
+def test_a_wide_scale_is_the_squared_error():
+    wide = CauchyNMF(K, cauchy_scale=1e6, truncation=np.inf, init=START, max_iter=30, tol=0).fit(X)
+    plain = NMF(K, solver="multiplicative", init=START, max_iter=30, tol=0).fit(X)
+    np.testing.assert_allclose(wide.components_, plain.components_, rtol=1e-6)
+    np.testing.assert_allclose(wide.objective_, plain.objective_, rtol=1e-6)
+    assert wide.outliers_.nnz == 0
+
+
+def test_outliers_are_found_and_do_not_harm():
+    model = CauchyNMF(K, random_state=0, max_iter=300, tol=0).fit(SPOILT)
+    assert model.outliers_.toarray()[BROKEN].mean() > 0.9
+    assert model.outliers_.toarray()[~BROKEN].mean() < 0.1
+    objective = np.array(model.history_["objective"])
+    assert np.diff(objective).max() <= 1e-10 * (SPOILT**2).sum()
+
+    def error(model):
+        return ((model.embedding_ @ model.components_ - TRUE) ** 2).sum()
+
+    assert error(model) < 0.1 * error(NMF(K, random_state=0).fit(SPOILT))
+    # A new sample with an outlier gets about the code it would have without.
+    codes, clean = model.transform(SPOILT), model.transform(X)
+    assert np.median(np.abs(codes - clean)) < 0.1 * np.median(clean)
+
+
+def test_deviation_of_the_residuals():
+    rng = np.random.RandomState(0)
+    W, Ht = rng.uniform(1, 2, size=(300, 2)), rng.uniform(1, 2, size=(200, 2))
+    noisy = W @ Ht.T + 0.1 * rng.standard_normal((300, 200))
+    noisy[rng.uniform(size=noisy.shape) < 0.1] = 50
+    assert 0.09 < residual_deviation(as_operand(noisy), W, Ht) < 0.13
+    assert residual_deviation(as_operand(sp.csr_array(noisy)), W, Ht) == residual_deviation(as_operand(noisy), W, Ht)
+    exact = residual_deviation(as_operand(W @ Ht.T), W, Ht)
+    assert 0 < exact < 0.01
+    found = truncated_entries(as_operand(noisy), W, Ht, 10.0)
+    np.testing.assert_array_equal(found.toarray(), noisy == 50)
+
+
+def test_spoilt_samples_have_no_say_in_the_clusters():
+    rng = np.random.RandomState(0)
+    blocks = np.kron(np.eye(3), np.ones((20, 5))) + rng.uniform(0, 0.1, size=(60, 15))
+    blocks[::10] = rng.uniform(0, 50, size=(6, 15))
+    model = CauchyNMF(3, random_state=0, max_iter=200, tol=0).fit(blocks)
+    clean = np.arange(60) % 10 != 0
+    assert (model.outliers_.mean(axis=1)[~clean] > 0.25).all()
+    for block in range(3):
+        members = clean & (np.arange(60) // 20 == block)
+        assert len(set(model.labels_[members])) == 1
+    assert set(model.labels_) == {0, 1, 2}
+
+
+def test_bad_scale():
+    with pytest.raises(ValueError, match="cauchy_scale"):
+        CauchyNMF(2, cauchy_scale=0.0).fit(X)
+    with pytest.raises(ValueError, match="must be positive"):
+        TruncatedCauchy(1.0, -1.0).bind(as_operand(X))
