@@ -76,7 +76,7 @@ def draw(path):
             axes.errorbar(LOUDNESS, scores.mean(axis=1), scores.std(axis=1), marker="o", capsize=3, label=name)
             print(title, name, *(f"{mean:5.1f}" for mean in scores.mean(axis=1)), flush=True)
         axes.set(xlabel="largest value of the noise (pixels: 1)", ylabel="accuracy, %", ylim=(0, 100))
-        axes.set_title(f"digits, {title} replaced; {SEEDS} draws")
+        axes.set_title(f"{title} replaced, {SEEDS} draws")
         axes.legend(loc="lower left")
     broken, _ = broken_pixels(X, SHOWN, np.random.RandomState(0))
     model = fits(broken, 0)["CauchyNMF"]

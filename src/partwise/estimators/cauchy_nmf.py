@@ -61,7 +61,8 @@ class CauchyNMF(BaseFactorization):
     truncation : float, default=3.0
         From this multiple of the scale on an entry is an outlier. ``numpy.inf`` is the plain Cauchy loss.
     scale, init, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
-        As for :class:`NMF`. With several starts, the one whose residuals have the smallest scale is continued.
+        As for :class:`NMF`, but the start "auto" is "random": outliers spoil the others. With several starts, the one
+        whose residuals have the smallest scale is continued.
 
     Attributes
     ----------
@@ -100,6 +101,8 @@ class CauchyNMF(BaseFactorization):
         "truncation": [Interval(Real, 0, None, closed="right")],
     }
 
+    # Singular vectors are the first thing that outliers spoil.
+    _auto_init = "random"
     # A weight for every entry leaves the multiplicative rules only.
     solver = "multiplicative"
 

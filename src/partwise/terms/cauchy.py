@@ -106,7 +106,7 @@ def residual_deviation(X: Operand, W: Array, Ht: Array) -> float:
     """The standard deviation of the residuals of the positive entries, as their median tells it.
 
     Up to half of them may be outliers. Zeros of X are left out: of data that are mostly zero they would tell that there
-    is no noise at all. At most about a million residuals are looked at, those of evenly spaced samples.
+    is no noise at all. At most about a million residuals are looked at, those of evenly spaced samples of weight.
 
     Parameters
     ----------
@@ -115,8 +115,8 @@ def residual_deviation(X: Operand, W: Array, Ht: Array) -> float:
     Ht : ndarray of shape (n_features, n_components)
     """
     n, m = X.shape
-    step = max(1, n * m // RESIDUALS)
-    rows = np.arange(0, n, step)
+    counting = np.arange(n) if X.sample_weight is None else np.flatnonzero(X.sample_weight > 0)
+    rows = counting[:: max(1, len(counting) * m // RESIDUALS)]
     sample = X.take(rows)
     parts, squares = [], 0.0
     for block, x in sample.row_blocks(2 * m * X.dtype.itemsize):
