@@ -91,6 +91,9 @@ class ConceptFactorization(GraphOnCodes, BaseDualFactorization):
     True
     """
 
+    _paper = "Cai, He & Han 2011; Xu & Gong 2004"
+    _cost = "about 53 T + edges · k (9 T multiplicative)"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseDualFactorization._parameter_constraints,
         **GraphOnCodes._graph_constraints,

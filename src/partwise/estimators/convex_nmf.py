@@ -72,6 +72,9 @@ class ConvexNMF(BaseDualFactorization):
     True
     """
 
+    _paper = "Ding, Li & Jordan 2010"
+    _cost = "about 28 T (6 T multiplicative)"
+
     _signed_data = True
     _printed_powers = {CODES: 0.5, COMPONENTS: 0.5}  # noqa: RUF012
 

@@ -84,6 +84,9 @@ class KernelGraphNMF(GraphOnCodes, BaseDualFactorization):
     True
     """
 
+    _paper = "Tolić, Antulov-Fantulin & Kopriva 2018"
+    _cost = "about 28 T + edges · k (6 T multiplicative), T with the kernel's features"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseDualFactorization._parameter_constraints,
         **GraphOnCodes._graph_constraints,

@@ -110,7 +110,7 @@ class LocalSimilarityNMF(BaseDualFactorization):
     """
 
     _paper = "Hou & Peng"
-    _cost = "about 10 T"
+    _cost = "about 31 T (8 T multiplicative)"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseDualFactorization._parameter_constraints,

@@ -74,6 +74,9 @@ class OrthogonalNMF(BaseOrthogonal):
     True
     """
 
+    _paper = "Ding, Li, Peng & Park 2006; Pompili et al. 2014"
+    _cost = "T + nnz(X) (2 T multiplicative)"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseOrthogonal._parameter_constraints,
         "init": [StrOptions({"auto", "kmeans", "random", "nndsvd", "nndsvda"}), tuple, list],

@@ -90,6 +90,9 @@ class OrthogonalTriNMF(BaseOrthogonal):
     True
     """
 
+    _paper = "Ding, Li, Peng & Park 2006"
+    _cost = "2 T"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseOrthogonal._parameter_constraints,
         "n_column_clusters": [Interval(Integral, 1, None, closed="left"), None],

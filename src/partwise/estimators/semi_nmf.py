@@ -75,6 +75,9 @@ class SemiNMF(BaseFactorization):
     True
     """
 
+    _paper = "Ding, Li & Jordan 2010"
+    _cost = "2 T + (n + m) k²"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: rule for name, rule in BaseFactorization._parameter_constraints.items() if name != "scale"},
         "init": [StrOptions({"auto", "kmeans", "random"}), tuple, list],
