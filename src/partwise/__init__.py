@@ -14,6 +14,7 @@ from .estimators import (
     LocalLearningNMF,
     LocalSimilarityNMF,
 )
+from .persistence import load
 
 __version__ = "0.1.0"
 
@@ -27,4 +28,5 @@ __all__ = [
     "LocalLearningNMF",
     "LocalSimilarityNMF",
     "__version__",
+    "load",
 ]

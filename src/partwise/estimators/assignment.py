@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -31,21 +30,14 @@ class Assignment:
         self._codes = codes
         self._rule = rule
         self._seed = seed
+        # The labels of the training codes; then what labels others: the components that occur, or cluster centres.
+        self._learned: tuple[IntArray, Array] | None = None
 
-    @cached_property
-    def _kmeans(self) -> Any:
-        from sklearn.cluster import KMeans
-
-        n_clusters = min(self._codes.shape[1], len(np.unique(self._codes, axis=0)))
-        kmeans = KMeans(n_clusters=n_clusters, n_init=KMEANS_STARTS, random_state=self._seed)
-        # Codes are narrow: threads would wait for each other more than work.
-        with one_thread():
-            return kmeans.fit(self._codes)
-
-    @cached_property
-    def _numbered(self) -> tuple[IntArray, IntArray]:
-        """The raw labels that occur, and every sample's position among them: labels without gaps."""
-        raw = self._codes.argmax(axis=1) if self._rule == "argmax" else self._kmeans.labels_
+    def _learn(self) -> tuple[IntArray, Array]:
+        """Labels of the training codes without gaps, and the places of the clusters."""
+        if self._learned is not None:
+            return self._learned
+        raw, centres = (self._codes.argmax(axis=1), None) if self._rule == "argmax" else self._cluster()
         used, labels = np.unique(raw, return_inverse=True)
         k = self._codes.shape[1]
         if len(used) < k:
@@ -54,16 +46,30 @@ class Assignment:
                 UserWarning,
                 stacklevel=2,
             )
-        return used, labels.astype(np.intp).ravel()
+        self._learned = labels.astype(np.intp).ravel(), used if centres is None else centres[used]
+        return self._learned
+
+    def _cluster(self) -> tuple[IntArray, Array]:
+        from sklearn.cluster import KMeans
+
+        n_clusters = min(self._codes.shape[1], len(np.unique(self._codes, axis=0)))
+        kmeans = KMeans(n_clusters=n_clusters, n_init=KMEANS_STARTS, random_state=self._seed)
+        # Codes are narrow: threads would wait for each other more than work.
+        with one_thread():
+            kmeans.fit(self._codes)
+        return kmeans.labels_, kmeans.cluster_centers_
 
     @property
     def labels(self) -> IntArray:
         """Labels of the training codes, 0, 1, … without gaps."""
-        return self._numbered[1]
+        return self._learn()[0]
 
     def predict(self, codes: Array) -> IntArray:
         """Labels of other codes by the same rule."""
-        used, _ = self._numbered
+        _, places = self._learn()
         if self._rule == "argmax":
-            return np.asarray(codes[:, used].argmax(axis=1), np.intp)
-        return np.asarray(np.searchsorted(used, self._kmeans.predict(codes)), np.intp)
+            return np.asarray(codes[:, places].argmax(axis=1), np.intp)
+        from sklearn.metrics import pairwise_distances_argmin
+
+        with one_thread():
+            return np.asarray(pairwise_distances_argmin(codes, places), np.intp)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.operand import as_operand
 from ..core.types import IntArray
+from ..persistence import Persistent
 from ..solvers.spectral import spectral_embedding
 from ..terms.local_learning import LocalLearning
 from .assignment import Assignment
@@ -20,7 +21,7 @@ from .local_learning_nmf import PREDICTOR_CONSTRAINTS
 from .validation import FLOATS
 
 
-class LocalLearningClustering(ClusterMixin, BaseEstimator):
+class LocalLearningClustering(Persistent, ClusterMixin, BaseEstimator):
     r"""Spectral clustering in which labels can be predicted from their neighbours (LLC).
 
     Minimises, over matrices W (n × k) with orthonormal columns and entries of either sign,

@@ -31,7 +31,7 @@ from ..core.objective import Objective
 from ..core.rows import RowMatrix
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
-from .point import Point
+from .point import Point, Remembering
 from .unit_codes import largest_eigenvalue
 
 # Passes over the columns of the codes, and steps on the components, per sweep.
@@ -43,7 +43,7 @@ STRETCH_PASSES, LEAST_STRETCH = 10, 1e-2
 NEWTON_STEPS = 60
 
 
-class Projected:
+class Projected(Remembering):
     """Codes by columns, components by accelerated projected gradient.
 
     Every term must be a quadratic of each factor, or the orthogonality penalty.
@@ -54,6 +54,7 @@ class Projected:
     """
 
     name = "projected gradient"
+    remembers = ("stalled", "_started")
 
     def __init__(self, objective: Objective):
         self._objective = objective
