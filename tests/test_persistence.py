@@ -178,7 +178,7 @@ def test_no_archive(tmp_path, content):
 
 def test_absent_and_folder(tmp_path):
     refuse(tmp_path / "none.npz", "no such file")
-    refuse(tmp_path, "is a directory")
+    refuse(tmp_path, "it is a folder")
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])

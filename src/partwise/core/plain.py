@@ -183,8 +183,8 @@ def sparse_matrix(parts: Any, shape: Any, kind: Any = sp.csr_array) -> Any:
     compressed = columns if kind in (sp.csc_array, sp.csc_matrix) else rows
     if len(indptr) != compressed + 1 or len(data) != len(indices):
         raise Refused(f"the parts of its sparse matrix do not fit together for shape ({rows}, {columns})")
-    matrix = kind((data, indices, indptr), shape=(rows, columns))
     try:
+        matrix = kind((data, indices, indptr), shape=(rows, columns))
         matrix.check_format(full_check=True)
     except ValueError as error:
         raise Refused(f"its sparse matrix is broken ({error})") from error
