@@ -7,7 +7,7 @@ to the estimator's ``set_callbacks``.
 
 from .base import Callback, Fit, Progress, fitting
 from .checkpoint import Checkpoint
-from .sklearn_protocol import CallbackSupport, sklearn_callbacks, with_callbacks
+from .sklearn_protocol import CallbackSupport, sklearn_callbacks
 from .watching import EarlyStopping, History, PrintProgress, TimeBudget, as_callbacks
 
 __all__ = [
@@ -23,5 +23,4 @@ __all__ = [
     "as_callbacks",
     "fitting",
     "sklearn_callbacks",
-    "with_callbacks",
 ]

@@ -14,7 +14,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks, with_callbacks
+from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks
 from ..core.objective import Objective
 from ..core.operand import Missing, Operand, as_operand
 from ..core.state import State
@@ -76,7 +76,6 @@ class BaseFactorization(
         """What the method wants to know of y: classes as integers, −1 for unknown. Most want nothing."""
         return None
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn codes and components from the data.
 
