@@ -1,18 +1,21 @@
 """Data from files and folders: what is read, and what is refused in one sentence."""
 
+import contextlib
 import gzip
 import io
 import os
 import pickle
+import struct
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.io import mmwrite, savemat
+from scipy.io import loadmat, mmwrite, savemat
 
 from partwise.files import ReadError, align, read
+from partwise.files.matlab import matlab_matrices
 
 RNG = np.random.RandomState(0)
 X = np.round(RNG.uniform(0, 9, size=(6, 4)), 2)
@@ -139,7 +142,7 @@ def test_files_that_declare_more_than_they_hold(tmp_path, monkeypatch):
     write(tmp_path / "b.mtx", coordinate + "3 3 99999999999\n1 1 1\n")
     refuse(tmp_path / "b.mtx", "more than it can hold")
     write(tmp_path / "c.mtx", coordinate + "999999999999 3 1\n1 1 1\n")
-    refuse(tmp_path / "c.mtx", "more than")
+    refuse(tmp_path / "c.mtx", "are read")
     write(tmp_path / "d.mtx", "%%MatrixMarket matrix array real general\n99999 99999\n1\n")
     refuse(tmp_path / "d.mtx", "more than it can hold")
     write(tmp_path / "e.mtx", coordinate + "3 3 1\n4 1 1\n")
@@ -151,15 +154,56 @@ def test_files_that_declare_more_than_they_hold(tmp_path, monkeypatch):
     refuse(tmp_path / "g.npz", "GiB are allowed")
 
 
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"])
+def test_mat_files_against_scipy(tmp_path, dtype, compressed):
+    matrix = np.round(X).astype(dtype)
+    savemat(tmp_path / "a.mat", {"other": "text", "X": matrix, "cell": [{}], "y": Y}, do_compression=compressed)
+    np.testing.assert_array_equal(matlab_matrices(tmp_path / "a.mat")["X"], loadmat(tmp_path / "a.mat")["X"])
+    assert set(matlab_matrices(tmp_path / "a.mat")) == {"X", "y"}
+    np.testing.assert_array_equal(read(tmp_path / "a.mat").X, matrix)
+
+
+def test_mat_files_of_the_other_byte_order(tmp_path):
+    """As big-endian machines write them: a matrix put together by hand."""
+
+    def element(kind, content):
+        return struct.pack(">II", kind, len(content)) + content + bytes(-len(content) % 8)
+
+    parts = [element(6, struct.pack(">II", 6, 0)), element(5, struct.pack(">ii", 2, 2)), element(1, b"X")]
+    matrix = element(14, b"".join(parts) + element(9, struct.pack(">4d", 1, 2, 3, 4)))
+    (tmp_path / "a.mat").write_bytes(b"MATLAB 5.0 MAT-file".ljust(124) + b"\x01\x00MI" + matrix)
+    np.testing.assert_array_equal(read(tmp_path / "a.mat").X, [[1, 3], [2, 4]])
+
+
 def test_mat_files_that_are_not_data(tmp_path):
     savemat(tmp_path / "a.mat", {"Z": X})
     refuse(tmp_path / "a.mat", "none of X, fea.*but 'Z'")
-    savemat(tmp_path / "b.mat", {"X": np.array(["text"])})
-    refuse(tmp_path / "b.mat", "of type char")
-    savemat(tmp_path / "c.mat", {"X": np.array([[{}, 1]], object)})
-    refuse(tmp_path / "c.mat", "of type cell")
+    for name, value in {"text": np.array(["text"]), "cell": np.array([[{}, 1]], object), "complex": X + 1j}.items():
+        savemat(tmp_path / f"{name}.mat", {"X": value})
+        refuse(tmp_path / f"{name}.mat", "nor any other matrix of real numbers")
     (tmp_path / "d.mat").write_bytes(b"MATLAB 7.3 MAT-file, Platform: GLNXA64" + bytes(600))
     refuse(tmp_path / "d.mat", "save it with -v7")
+    savemat(tmp_path / "e.mat", {"X": X}, format="4")
+    refuse(tmp_path / "e.mat", "no MATLAB file of version 5 to 7")
+
+
+def test_mat_files_that_crash_other_readers(tmp_path):
+    """Lengths and indices that point outside; found by fuzzing."""
+    savemat(tmp_path / "a.mat", {"X": SPARSE})
+    whole = (tmp_path / "a.mat").read_bytes()
+    for place in range(128, len(whole) - 3, 4):
+        for value in (b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff", b"\x09\x00\x00\x00"):
+            (tmp_path / "b.mat").write_bytes(whole[:place] + value + whole[place + 4 :])
+            with contextlib.suppress(ReadError):
+                read(tmp_path / "b.mat")
+
+
+def test_a_compressed_bomb(tmp_path, monkeypatch):
+    savemat(tmp_path / "a.mat", {"X": np.zeros((2**9, 2**9))}, do_compression=True)
+    assert (tmp_path / "a.mat").stat().st_size < 2**14
+    monkeypatch.setattr("partwise.core.archive.MOST_BYTES", 2**20)
+    refuse(tmp_path / "a.mat", "unpacks to more than is allowed")
 
 
 @pytest.mark.parametrize("suffix", ["npz", "npy", "mat", "mtx", "csv", "tsv"])

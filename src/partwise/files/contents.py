@@ -14,6 +14,8 @@ from ..datasets import DataSet
 
 UNKNOWN = -1
 KIND = "data"
+# Rows or columns of a sparse matrix: each takes memory, also if there is nothing in it.
+MOST_LINES = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +64,19 @@ def as_data_set(name: str, contents: Contents) -> DataSet:
     )
 
 
+def check_lengths(rows: int, columns: int) -> None:
+    """See that a sparse matrix, which may be empty, does not declare more rows and columns than are reasonable."""
+    if max(rows, columns) > MOST_LINES:
+        raise Refused(f"it declares {rows} rows and {columns} columns, and up to {MOST_LINES} are read")
+
+
 def _numbers(X: Any) -> Any:
     if X.ndim != 2:
         raise Refused(f"its X has {X.ndim} dimensions; samples × features has two")
     if X.dtype.kind not in "biuf":
         raise Refused(f"its X is of dtype {X.dtype}, not numbers")
     if sp.issparse(X):
+        check_lengths(*X.shape)
         X = sp.csr_array(X)
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
