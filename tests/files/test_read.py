@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.io import loadmat, mmwrite, savemat
+from scipy.io import loadmat, mmread, mmwrite, savemat
 
 from partwise.files import ReadError, align, read
 from partwise.files.matlab import matlab_matrices
+from partwise.files.matrix_market import matrix_market
 
 RNG = np.random.RandomState(0)
 X = np.round(RNG.uniform(0, 9, size=(6, 4)), 2)
@@ -140,18 +141,53 @@ def test_files_that_declare_more_than_they_hold(tmp_path, monkeypatch):
     refuse(tmp_path / "a.npy", "declares an array of 8000000000000 bytes and holds 0")
     coordinate = "%%MatrixMarket matrix coordinate real general\n"
     write(tmp_path / "b.mtx", coordinate + "3 3 99999999999\n1 1 1\n")
-    refuse(tmp_path / "b.mtx", "more than it can hold")
+    refuse(tmp_path / "b.mtx", "declares 99999999999 entries and holds 1")
     write(tmp_path / "c.mtx", coordinate + "999999999999 3 1\n1 1 1\n")
     refuse(tmp_path / "c.mtx", "are read")
     write(tmp_path / "d.mtx", "%%MatrixMarket matrix array real general\n99999 99999\n1\n")
-    refuse(tmp_path / "d.mtx", "more than it can hold")
+    refuse(tmp_path / "d.mtx", "declares 9999800001 entries and holds 1")
     write(tmp_path / "e.mtx", coordinate + "3 3 1\n4 1 1\n")
-    refuse(tmp_path / "e.mtx", "damaged")
+    refuse(tmp_path / "e.mtx", "an entry lies outside of its matrix")
     write(tmp_path / "f.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n")
     refuse(tmp_path / "f.mtx", "complex")
     np.savez_compressed(tmp_path / "g.npz", X=np.zeros((2**10, 2**10)))
     monkeypatch.setattr("partwise.core.archive.MOST_BYTES", 2**20)
     refuse(tmp_path / "g.npz", "GiB are allowed")
+
+
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
+@pytest.mark.parametrize("field", ["real", "integer", "pattern"])
+def test_mtx_files_against_scipy(tmp_path, symmetry, field):
+    square = np.round(X[:4] * (X[:4] > 4))
+    whole = {"general": square, "symmetric": square + square.T, "skew-symmetric": square - square.T}[symmetry]
+    dtype = np.int64 if field == "integer" else np.float64
+    mmwrite(tmp_path / "a.mtx", sp.coo_array(whole.astype(dtype)), field=field, symmetry=symmetry, comment="% words")
+    np.testing.assert_array_equal(matrix_market(tmp_path / "a.mtx").toarray(), mmread(tmp_path / "a.mtx").toarray())
+    mmwrite(tmp_path / "b.mtx", whole.astype(dtype), symmetry="general")
+    np.testing.assert_array_equal(matrix_market(tmp_path / "b.mtx"), whole)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("matrix coordinate real general\n", "how large"),
+        ("matrix coordinate real general\n3 x 1\n", "how large"),
+        ("matrix coordinate real general\n3 3\n", "how large"),
+        ("matrix coordinate real general\n-3 3 1\n", "how large"),
+        ("vector coordinate real general\n", "no Matrix Market file"),
+        ("matrix coordinate real general\n3 3 1\n1 1\n", "lines hold 2 numbers, and should hold 3"),
+        ("matrix coordinate real general\n3 3 1\n1 one 1\n", "damaged"),
+        ("matrix coordinate real general\n3 3 1\n1.5 1 1\n", "outside"),
+        ("matrix coordinate real general\n3 3 1\nnan 1 1\n", "outside"),
+        ("matrix coordinate real general\n3 3 1\n0 1 1\n", "outside"),
+        ("matrix coordinate real general\n3 3 1\n", "declares 1 entries and holds 0"),
+        ("matrix coordinate real symmetric\n3 2 1\n1 1 1\n", "not square"),
+        ("matrix array real symmetric\n1 1\n1\n", "only general ones"),
+        ("matrix array real general\n0 0\n", "no data"),
+    ],
+)
+def test_mtx_files_that_are_not_data(tmp_path, text, sentence):
+    refuse(write(tmp_path / "a.mtx", f"%%MatrixMarket {text}"), sentence)
 
 
 @pytest.mark.parametrize("compressed", [False, True])

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..core.archive import Refused, read_array, read_arrays
 from ..core.plain import sparse_matrix
 from ..core.types import Array
-from .contents import KIND, Contents, check_lengths
+from .contents import KIND, Contents
 from .matlab import matlab_matrices
+from .matrix_market import matrix_market
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")
 # Under these names files from elsewhere hold their samples and classes.
@@ -54,19 +54,7 @@ def read_npy(path: Path) -> Contents:
 
 def read_mtx(path: Path) -> Contents:
     """A Matrix Market file: samples × features, sparse or dense."""
-    from scipy.io import mminfo, mmread
-
-    rows, columns, entries, form, field, _ = mminfo(path)
-    if field not in ("real", "integer", "unsigned-integer", "pattern"):
-        raise Refused(f"its entries are {field}, not real numbers")
-    # Every entry takes a byte and a line's end at least, whatever the first line says.
-    if form == "array":
-        entries = rows * columns
-    if entries > os.path.getsize(path):
-        raise Refused(f"it declares {entries} entries, more than it can hold")
-    check_lengths(rows, columns)
-    X = mmread(path)
-    return Contents(X.tocsr() if sp.issparse(X) else X)
+    return Contents(matrix_market(path))
 
 
 def read_mat(path: Path) -> Contents:
