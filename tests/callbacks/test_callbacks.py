@@ -84,6 +84,17 @@ def test_a_real_signal_leaves_a_usable_model():
     assert model.transform(X[:2]).shape == (2, 3)
 
 
+def test_a_signal_while_the_end_is_written_leaves_a_model():
+    class Slow(Callback):
+        def on_safe_point(self, sweep, ended, snapshot):
+            if ended:
+                signal.raise_signal(signal.SIGINT)
+
+    with pytest.warns(UserWarning, match="interrupted after 3 sweeps"):
+        model = NMF(3, tol=0, max_iter=3, random_state=0, callbacks=Slow()).fit(X)
+    assert model.transform(X[:2]).shape == (2, 3)
+
+
 def test_early_stopping_and_history():
     history = History(objective=lambda progress: progress.objective, sparsity=lambda p: float((p.codes == 0).mean()))
     model = NMF(3, tol=0, max_iter=500, random_state=0)

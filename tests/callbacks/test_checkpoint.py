@@ -1,7 +1,5 @@
 """Checkpoints: a fit that is killed and made again is the same fit, to the bit."""
 
-import resource
-
 import numpy as np
 import pytest
 from cases import CASES, X, Y, assert_same, fit, small
@@ -206,6 +204,7 @@ def test_killed_while_writing_leaves_the_old_file(written, monkeypatch):
 
 def test_a_full_disk_warns_and_the_fit_goes_on(tmp_path):
     """A limit on the size of files is as good as a full disk."""
+    resource = pytest.importorskip("resource")
     path = tmp_path / "fit.npz"
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     model = clone(PLAIN).set_params(callbacks=Checkpoint(path, every=4))

@@ -266,6 +266,10 @@ def test_paths(tmp_path):
     refuse(write(tmp_path / "set.xlsx", "x"), r"does not end in \.npz")
     refuse(tmp_path / "none", "it is no folder")
     refuse(write(tmp_path / "set.npz", "x"), "only tables have a column 'y'", label_column="y")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipes_are_not_opened(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
     refuse(tmp_path / "pipe.csv", "no ordinary file")
 

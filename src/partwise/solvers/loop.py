@@ -237,7 +237,10 @@ class _Search:
             run = self._new_run(0)
         run.advance(options.max_iter, options, self._tell)
         if run.stop_reason in ("converged", "max_iter"):
-            self._tell(run, ended=True)
+            try:
+                self._tell(run, ended=True)
+            except KeyboardInterrupt:
+                run.stop_reason = "interrupted"
         return run
 
     def _try_all(self, present: Run | None) -> Run:
