@@ -169,7 +169,9 @@ def rewrite(path, change):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"PK", b"text", b"\x93NUMPY", b"\x00" * 400, np.random.RandomState(0).bytes(999)]
+    "content",
+    [b"", b"PK", b"text", b"\x93NUMPY", b"\x00" * 400, np.random.RandomState(0).bytes(999)],
+    ids=["empty", "zip", "text", "npy", "zeros", "random"],
 )
 def test_no_archive(tmp_path, content):
     (tmp_path / "model.npz").write_bytes(content)

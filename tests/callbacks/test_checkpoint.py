@@ -44,9 +44,9 @@ def test_killed_and_resumed_is_undisturbed(estimator, data, tmp_path):
 
 @pytest.mark.parametrize(("estimator", "data"), CASES.values(), ids=CASES)
 def test_convergence_after_a_resume(estimator, data, tmp_path):
-    estimator = small(estimator, tol=1e-3, max_iter=400)
+    estimator = small(estimator, tol=1e-3, max_iter=150)
     whole = fit(estimator, data)
-    for after in (1, 4, 12):
+    for after in (4, 12):
         path = tmp_path / f"{after}.npz"
         try:
             fit(estimator, data, Checkpoint(path, every=3), Kill(after))
