@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types unit bench bench-full clean
+.PHONY: demo test test-full fuzz lint types unit bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/partwise compare digits --output partwise-digits.png
@@ -20,6 +20,16 @@ types: $(READY)
 
 unit: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto  # processes instead of threads
+
+# Also what takes minutes: fits that are killed at random moments, and long fuzzing.
+test-full: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --slow
+	$(MAKE) fuzz
+
+# Damaged and hostile input for everything that reads files or graphs; SECONDS for each of the targets.
+SECONDS ?= 20
+fuzz: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz --seconds $(SECONDS)
 
 # Peers that cannot be installed are named in the table.
 bench bench-full: $(READY)

@@ -27,6 +27,7 @@ from .estimators import (
     TensorNMF,
     WeightedNMF,
 )
+from .persistence import load
 
 __version__ = "0.1.0"
 
@@ -53,4 +54,5 @@ __all__ = [
     "TensorNMF",
     "WeightedNMF",
     "__version__",
+    "load",
 ]

@@ -1,4 +1,7 @@
-"""The command line: ``partwise compare digits``."""
+"""The command line: ``partwise compare digits``.
+
+A new command is a module with `add` and `run` (:class:`partwise.cli.arguments.Command`), and a line in `COMMANDS`.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,18 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
-from .arguments import CommandError, build_parser
+from .arguments import Command, CommandError, build_parser
 
 __all__ = ["main"]
+
+# The modules of this package that are commands, and what each is for. Only the one that is asked for is imported.
+COMMANDS = {
+    "compare": "run all methods on a data set and compare them",
+    "fit": "fit a method to data in a file and save the model",
+    "apply": "code and label data in a file by a saved model",
+}
 
 INTERRUPTED = 130  # as shells report a process that Ctrl-C ended
 
@@ -30,22 +41,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A file name that the terminal cannot show is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")
-    parser = build_parser()
-    options = parser.parse_args(argv)
+    arguments = sys.argv[1:] if argv is None else argv
+    chosen: dict[str, Command] = {name: import_module(f".{name}", __name__) for name in COMMANDS if name in arguments}
+    parser = build_parser(COMMANDS, chosen)
+    options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()
         return 0
+    command = chosen[options.command]
     try:
-        from .compare import run
-
-        run(options)
+        command.run(options)
         sys.stdout.flush()
     except CommandError as error:
         print(f"partwise {options.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(
-            f"partwise {options.command}: interrupted before the end, no picture was written.",
+            f"partwise {options.command}: interrupted before the end, {command.IF_INTERRUPTED}.",
             file=sys.stderr,
         )
         return INTERRUPTED

@@ -1,33 +1,41 @@
-"""The command line's grammar: commands, options, and what each accepts."""
+"""What all commands of the command line share: the parser, what arguments may be, and how complaints are made."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from .. import __version__
-from ..datasets import names
 
 DESCRIPTION = "Parts-based representations: non-negative matrix factorisation that respects neighbours and labels."
-
-COMPARE = """\
-Run k-means (20 restarts), NMF, GraphNMF and ConstrainedNMF on a data set, with
-its samples scaled to unit norm.
-
-Prints accuracy (clusters matched to classes), the same on the unlabelled
-samples alone, normalised mutual information (by the larger entropy), purity and
-time, and draws the learned parts into a file.
-
-Clusters are read off the codes by k-means with 20 restarts. Only ConstrainedNMF
-sees labels. The time goes from the data to the clusters, on one thread;
-compilation happens beforehand and is not counted.
-"""
 
 
 class CommandError(Exception):
     """Something the user can put right, said in one sentence."""
+
+
+class Command(Protocol):
+    """A module that is a command.
+
+    Attributes
+    ----------
+    DESCRIPTION : str
+        What the command does, in lines of 80 characters at most.
+    IF_INTERRUPTED : str
+        What has not happened after Ctrl-C.
+    """
+
+    DESCRIPTION: str
+    IF_INTERRUPTED: str
+
+    def add(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments to its parser."""
+
+    def run(self, options: argparse.Namespace) -> None:
+        """Do it; a CommandError says what cannot be done."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -39,56 +47,23 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {sentence}; see {self.prog} --help.\n")
 
 
-def build_parser() -> Parser:
-    """The whole grammar."""
+def build_parser(helps: Mapping[str, str], chosen: Mapping[str, Command]) -> Parser:
+    """The grammar: what every command is for, and in full those that are chosen."""
     parser = Parser(prog="partwise", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"partwise {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", parser_class=Parser)
-    compare = commands.add_parser(
-        "compare",
-        help="run all methods on a data set and compare them",
-        description=COMPARE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    known = ", ".join(names())
-    compare.add_argument("data", metavar="DATA", type=_data_set, help=f"name of a data set: {known}")
-    compare.add_argument(
-        "--output",
-        metavar="FILE",
-        type=Path,
-        help="where to draw the learned parts: .png, .pdf or .svg (default: partwise-DATA.png)",
-    )
-    compare.add_argument(
-        "--labels-per-class",
-        metavar="N",
-        type=_whole_number(1),
-        default=5,
-        help="labelled samples of each class that ConstrainedNMF may see (default: %(default)s)",
-    )
-    compare.add_argument(
-        "--components",
-        metavar="K",
-        type=_whole_number(1),
-        help="number of components and clusters (default: the number of classes)",
-    )
-    compare.add_argument(
-        "--seed",
-        metavar="N",
-        type=_whole_number(0, 2**32 - 1),
-        default=0,
-        help="of every random choice (default: %(default)s)",
-    )
+    choice = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", parser_class=Parser)
+    for name, text in helps.items():
+        command = choice.add_parser(
+            name, help=text, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+        )
+        if name in chosen:
+            command.description = chosen[name].DESCRIPTION
+            chosen[name].add(command)
     return parser
 
 
-def _data_set(text: str) -> str:
-    if text not in names():
-        raise argparse.ArgumentTypeError(f"there is no data set {text!r}, known are: {', '.join(names())}")
-    return text
-
-
-def _whole_number(lowest: int, highest: int | None = None) -> Callable[[str], int]:
+def whole_number(lowest: int, highest: int | None = None) -> Callable[[str], int]:
+    """A parser of whole numbers within bounds."""
     bounds = f"{lowest} or more" if highest is None else f"from {lowest} to {highest}"
 
     def parse(text: str) -> int:
@@ -101,3 +76,26 @@ def _whole_number(lowest: int, highest: int | None = None) -> Callable[[str], in
         return number
 
     return parse
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Add --seed."""
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=whole_number(0, 2**32 - 1),
+        default=0,
+        help="of every random choice (default: %(default)s)",
+    )
+
+
+def check_writable(path: Path) -> Path:
+    """See that a file can be written, before any work."""
+    folder = path.parent
+    if path.is_dir():
+        raise CommandError(f"{path} is a folder; give the name of a file.")
+    if not folder.is_dir():
+        raise CommandError(f"{path} cannot be written: there is no folder {folder}.")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise CommandError(f"{path} cannot be written: permission denied.")
+    return path

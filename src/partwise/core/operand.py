@@ -296,6 +296,8 @@ class SparseOperand(Operand):
         from ..kernels.sparse import dot_rows
 
         X = self.csr
+        if len(Ht) != self.shape[1]:
+            raise ValueError(f"Data of {self.shape[1]} features meet components of {len(Ht)}.")
         out = np.empty((rows.stop - rows.start, Ht.shape[1]), Ht.dtype)
         dot_rows(X.indptr, X.indices, X.data, Ht, rows.start, rows.stop, out)
         return out

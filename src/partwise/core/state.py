@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeVar
 
 from .operand import Operand
@@ -49,6 +49,14 @@ class State:
     def _with(self, W: Array, Ht: Array) -> State:
         """A state of the same kind with other factors."""
         return State(self.X, W, Ht)
+
+    def arrays(self) -> dict[str, Array]:
+        """The factors by name: with X, all that makes a state."""
+        return {"W": self.W, "Ht": self.Ht}
+
+    def with_arrays(self, arrays: Mapping[str, Array]) -> State:
+        """The same kind of state with other factors."""
+        return self._with(arrays["W"], arrays["Ht"])
 
     @property
     def components(self) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from .operand import Operand
 from .state import State
 from .types import CODES, COMPONENTS, Array, Factor
@@ -33,6 +35,14 @@ class TriState(State):
         for factor in (CODES, COMPONENTS):
             new._memo[factor] = self._memo[factor]
         return new
+
+    def arrays(self) -> dict[str, Array]:
+        """The three factors by name."""
+        return {**super().arrays(), "S": self.S}
+
+    def with_arrays(self, arrays: Mapping[str, Array]) -> TriState:
+        """The same kind of state with other factors."""
+        return TriState(self.X, arrays["W"], arrays["Ht"], arrays["S"])
 
     @property
     def components(self) -> Array:

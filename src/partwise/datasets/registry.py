@@ -17,14 +17,16 @@ class DataSet:
     Attributes
     ----------
     name : str
-    X : ndarray of shape (n_samples, n_features)
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
         Non-negative and as published: scaling is left to the user.
     y : ndarray of int, shape (n_samples,)
-        Class of every sample, an index into `class_names`.
+        Class of every sample, an index into `class_names`; −1 if it is not known.
     class_names : tuple of str
     image_shape : tuple of (int, int), optional
         Height and width, if a sample is an image stored row by row.
     licence, citation : str
+    terms : tuple of str, optional
+        Names of the features, such as words.
     """
 
     name: str
@@ -34,6 +36,7 @@ class DataSet:
     image_shape: tuple[int, int] | None
     licence: str
     citation: str
+    terms: tuple[str, ...] | None = None
 
 
 def load(name: str) -> DataSet:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -44,27 +43,15 @@ class Assignment:
         self._seed = seed
         self._n_clusters = codes.shape[1] if n_clusters is None else n_clusters
         self._trusted = None if trusted is None or trusted.all() or not trusted.any() else trusted
+        # The labels of the training codes; then what labels others: the components that occur, or cluster centres.
+        self._learned: tuple[IntArray, Array] | None = None
 
-    @cached_property
-    def _kmeans(self) -> Any:
-        from sklearn.cluster import KMeans
-
-        codes = self._codes if self._trusted is None else self._codes[self._trusted]
-        n_clusters = min(self._n_clusters, len(np.unique(codes, axis=0)))
-        kmeans = KMeans(n_clusters=n_clusters, n_init=KMEANS_STARTS, random_state=self._seed)
-        # Codes are narrow: threads would wait for each other more than work.
-        with one_thread():
-            return kmeans.fit(codes)
-
-    def _raw_labels(self) -> Any:
-        if self._rule == "argmax":
-            return self._codes.argmax(axis=1)
-        return self._kmeans.labels_ if self._trusted is None else self._kmeans.predict(self._codes)
-
-    @cached_property
-    def _numbered(self) -> tuple[IntArray, IntArray]:
-        """The raw labels that occur, and every sample's position among them: labels without gaps."""
-        used, labels = np.unique(self._raw_labels(), return_inverse=True)
+    def _learn(self) -> tuple[IntArray, Array]:
+        """Labels of the training codes without gaps, and the places of the clusters."""
+        if self._learned is not None:
+            return self._learned
+        raw, centres = (self._codes.argmax(axis=1), None) if self._rule == "argmax" else self._cluster()
+        used, labels = np.unique(raw, return_inverse=True)
         k = self._n_clusters
         if len(used) < k:
             warnings.warn(
@@ -72,16 +59,32 @@ class Assignment:
                 UserWarning,
                 stacklevel=2,
             )
-        return used, labels.astype(np.intp).ravel()
+        self._learned = labels.astype(np.intp).ravel(), used if centres is None else centres[used]
+        return self._learned
+
+    def _cluster(self) -> tuple[IntArray, Array]:
+        from sklearn.cluster import KMeans
+
+        codes = self._codes if self._trusted is None else self._codes[self._trusted]
+        n_clusters = min(self._n_clusters, len(np.unique(codes, axis=0)))
+        kmeans = KMeans(n_clusters=n_clusters, n_init=KMEANS_STARTS, random_state=self._seed)
+        # Codes are narrow: threads would wait for each other more than work.
+        with one_thread():
+            kmeans.fit(codes)
+            labels = kmeans.labels_ if self._trusted is None else kmeans.predict(self._codes)
+        return labels, kmeans.cluster_centers_
 
     @property
     def labels(self) -> IntArray:
         """Labels of the training codes, 0, 1, … without gaps."""
-        return self._numbered[1]
+        return self._learn()[0]
 
     def predict(self, codes: Array) -> IntArray:
         """Labels of other codes by the same rule."""
-        used, _ = self._numbered
+        _, places = self._learn()
         if self._rule == "argmax":
-            return np.asarray(codes[:, used].argmax(axis=1), np.intp)
-        return np.asarray(np.searchsorted(used, self._kmeans.predict(codes)), np.intp)
+            return np.asarray(codes[:, places].argmax(axis=1), np.intp)
+        from sklearn.metrics import pairwise_distances_argmin
+
+        with one_thread():
+            return np.asarray(pairwise_distances_argmin(codes, places), np.intp)

@@ -14,12 +14,13 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..callbacks import as_callbacks
+from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks
 from ..core.objective import Objective
 from ..core.operand import Missing, Operand, as_operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor, IntArray
+from ..persistence import Persistent
 from ..solvers.choice import choose_solver
 from ..solvers.codes import code_samples
 from ..solvers.loop import Options, Result, minimise
@@ -35,7 +36,13 @@ NAMED_STARTS = ("auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled")
 
 
 class BaseFactorization(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, metaclass=ABCMeta
+    Persistent,
+    CallbackSupport,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
+    metaclass=ABCMeta,
 ):
     """Base of all estimators: minimise a sum of terms over W, H ≥ 0, with X ≈ W H.
 
@@ -90,13 +97,13 @@ class BaseFactorization(
         self
         """
         self._validate_params()
-        callbacks = as_callbacks(self.callbacks, self.verbose)
+        callbacks = [*sklearn_callbacks(self), *as_callbacks(self.callbacks, self.verbose)]
         X = check_X(self, X, self.missing, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
         check_size(X.shape, self.n_components, X.dtype.itemsize)
         rng = check_random_state(self.random_state)
         operand = as_operand(X, what_is_missing(X, self.missing), weight)
-        with operand.at_work():
+        with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng)):
             self._fit_operand(operand, self._labels(y, X.shape[0]), callbacks, rng)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         codes = self._clustered(self.embedding_, operand)

@@ -13,11 +13,12 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.types import Array, IntArray
+from ..persistence import Persistent
 from .assignment import Assignment
 from .validation import FLOATS
 
 
-class LatentSemanticKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     r"""K-means on the leading singular vectors (LSI + k-means).
 
     Minimises, over codes W (n × k) and components H (k × m) with orthonormal rows, both of either sign,

@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.operand import Operand, as_operand
 from ..core.types import Array, IntArray
+from ..persistence import Persistent
 from .assignment import Assignment
 from .validation import FLOATS
 
 
-class BaseSpectralClustering(ClusterMixin, BaseEstimator, metaclass=ABCMeta):
+class BaseSpectralClustering(Persistent, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
     """Embed the samples, then cluster the embedding by the best of 20 runs of k-means.
 
     A subclass has the parameters `n_components` and `random_state`, and says in `_embed` what the embedding is.

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import FACTORS, Array, Factor
-from .point import Point
+from .point import Point, Remembering
 from .projections import Projection, onto_nonnegative
 from .systems import assemble
 
@@ -22,7 +22,7 @@ from .systems import assemble
 PASSES = 4
 
 
-class Columns:
+class Columns(Remembering):
     """Minimise over factors whose columns are held to sets given by projections.
 
     Parameters

@@ -10,6 +10,9 @@ the pair that is kept.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ..core.objective import Objective
@@ -17,7 +20,7 @@ from ..core.rows import RowMatrix
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
 from .multilevel import Level
-from .point import Point
+from .point import Point, Remembering
 from .systems import RowSystem, assemble
 
 MAX_PASSES = 8
@@ -33,7 +36,7 @@ BETA_START, BETA_GROWTH, BETA_SHRINK, CEILING_GROWTH = 0.5, 1.05, 1.5, 1.01
 NOISE = {np.dtype(np.float32): 2e-6, np.dtype(np.float64): 0.0}
 
 
-class Coordinate:
+class Coordinate(Remembering):
     """The default solver wherever every term has a quadratic form.
 
     Parameters
@@ -42,6 +45,7 @@ class Coordinate:
     """
 
     name = "coordinate"
+    remembers = ("stalled", "_sweeps", "_beta", "_ceiling", "_is_coupled")
 
     def __init__(self, objective: Objective):
         self._objective = objective
@@ -53,7 +57,9 @@ class Coordinate:
         # with a sweep that is not extrapolated.
         self._ahead: State | None = None
         self._last: dict[Factor, Array] = {}
-        # The coupled rows and their aggregates, and what they were made from.
+        # Whether rows are coupled, which the first sweep shows; the coupled rows and their aggregates, and what they
+        # were made from.
+        self._is_coupled = False
         self._coupled: tuple[RowMatrix, ...] = ()
         self._level: Level | None = None
 
@@ -94,9 +100,25 @@ class Coordinate:
         self._sweeps += 1
         return self._code(state, 0.0)[0]
 
+    def memory(self) -> dict[str, Any]:
+        """Also where the next sweep starts, unless that is at the kept point."""
+        ahead = self._ahead
+        if ahead is None:
+            return {**super().memory(), "ahead": None}
+        arrays = {"W": ahead.W, "Ht": ahead.Ht, "last W": self._last[CODES], "last Ht": self._last[COMPONENTS]}
+        return {**super().memory(), "ahead": arrays}
+
+    def restore(self, memory: Mapping[str, Any], state: State) -> None:
+        """Coupled rows are put in order again by the next sweep, in the same way."""
+        super().restore(memory, state)
+        ahead = memory["ahead"]
+        if ahead is not None:
+            self._ahead = state.replace(CODES, ahead["W"]).replace(COMPONENTS, ahead["Ht"])
+            self._last = {CODES: ahead["last W"], COMPONENTS: ahead["last Ht"]}
+
     @property
     def _is_gentle(self) -> bool:
-        return self._sweeps <= GENTLE_SWEEPS and self._level is None
+        return self._sweeps <= GENTLE_SWEEPS and not self._is_coupled
 
     @property
     def _passes(self) -> int:
@@ -146,6 +168,7 @@ class Coordinate:
     def _descend_coupled(self, system: RowSystem, F: Array, product: Array, passes: int) -> Array:
         if self._level is None or self._coupled != system.coupled:
             self._coupled, self._level = system.coupled, Level.of(system.coupled, F.dtype)
+            self._is_coupled = True
         F = np.array(F, order="C")
         system.descend_all(self._level, F, product.copy(), passes, PASS_TOLERANCE)
         return F

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..callbacks import Callback, Progress
+from ..callbacks.base import Callback, Progress, Snapshot
 from ..core.objective import Objective
 from ..core.state import State
+from ..core.types import Array
 from .point import Point, Solver
 
 StopReason = Literal["converged", "max_iter", "interrupted", "callback"]
@@ -69,13 +70,37 @@ class Run:
 
     def __init__(self, objective: Objective, solver: Solver, start: State, index: int, clock: float):
         self._objective = objective
-        self._index = index
+        self.index = index
         self._clock = clock
         self.solver = solver
         self.point = Point.at(objective, solver.prepare(start))
         self.stop_reason: StopReason | None = None
         self._trace: list[tuple[dict[str, float], float]] = []
         self._record()
+
+    @classmethod
+    def resumed(cls, objective: Objective, solver: Solver, start: State, saved: Mapping[str, Any], clock: float) -> Run:
+        """The run that a snapshot was taken of; `start` says what kind of state it has."""
+        run = cls.__new__(cls)
+        run._objective, run.solver, run._clock = objective, solver, clock
+        run.index, run.stop_reason = saved["index"], saved["stop_reason"]
+        state = start.with_arrays({name: _like(saved["state"][name], F) for name, F in start.arrays().items()})
+        values = [dict(zip(objective.names, row, strict=True)) for row in saved["values"].tolist()]
+        run._trace = list(zip(values, saved["time"].tolist(), strict=True))
+        run.point = Point(state, values[-1])
+        solver.restore(saved["solver"], state)
+        return run
+
+    def snapshot(self) -> Snapshot:
+        """All that is needed to go on from here."""
+        return {
+            "index": self.index,
+            "stop_reason": self.stop_reason,
+            "state": self.point.state.arrays(),
+            "values": np.array([list(values.values()) for values, _ in self._trace], np.float64),
+            "time": np.array([elapsed for _, elapsed in self._trace], np.float64),
+            "solver": self.solver.memory(),
+        }
 
     @property
     def n_sweeps(self) -> int:
@@ -91,13 +116,18 @@ class Run:
         history["time"] = [elapsed for _, elapsed in self._trace]
         return history
 
-    def advance(self, until: int, options: Options) -> None:
-        """Sweep until the given number of sweeps is reached or there is a reason to stop."""
+    def advance(self, until: int, options: Options, on_sweep: Callable[[Run], None]) -> None:
+        """Sweep until the given number of sweeps is reached or there is a reason to stop.
+
+        `on_sweep` is called after every sweep that gives no such reason.
+        """
         while self.stop_reason is None and self.n_sweeps < until:
             try:
                 previous, self.point = self.point, self.solver.sweep(self.point)
                 self._record()
                 self.stop_reason = self._reason_to_stop(previous, options)
+                if self.stop_reason is None:
+                    on_sweep(self)
             except KeyboardInterrupt:
                 if self._trace[-1][0] is not self.point.values:
                     self._record()
@@ -122,7 +152,7 @@ class Run:
         return Progress(
             sweep=self.n_sweeps,
             max_iter=options.max_iter,
-            start=self._index,
+            start=self.index,
             objective=self.point.total,
             terms=dict(self.point.values),
             elapsed=self._trace[-1][1],
@@ -162,30 +192,120 @@ def minimise(
         Each makes a state; only the best run and the present one are held at a time.
     options : Options
     """
-    clock = time.perf_counter()
-    trial = max(1, options.max_iter // 10)
-    best: Run | None = None
     with _begun(options.callbacks):
-        for index, start in enumerate(starts):
-            run = Run(objective, new_solver(), start(), index, clock)
-            if len(starts) > 1:
-                try:
-                    run.advance(trial, options)
-                except KeyboardInterrupt:
-                    if best is None:
-                        raise
-                    run.stop_reason = "interrupted"
-            if best is None or run.point.total < best.point.total:
-                best = run
-            if run.stop_reason in ("interrupted", "callback"):
-                best.stop_reason = run.stop_reason
-                break
-        if best is None:
-            raise ValueError("There is no start to run from.")
-        best.advance(options.max_iter, options)
+        best = _Search(objective, new_solver, starts, options).run()
     reason = best.stop_reason or "max_iter"
     _warn(reason, best.n_sweeps, options.tol)
     return Result(best.point.state, best.point.total, best.history, best.n_sweeps, best.solver.name, reason)
+
+
+class _Search:
+    """Every start on trial, one after the other; then the best of them to its end.
+
+    Where it stands is the best run so far and the present one, which is all that a snapshot holds.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        new_solver: Callable[[], Solver],
+        starts: Sequence[Callable[[], State]],
+        options: Options,
+    ):
+        if not starts:
+            raise ValueError("There is no start to run from.")
+        self._objective = objective
+        self._new_solver = new_solver
+        self._starts = starts
+        self._options = options
+        self._clock = time.perf_counter()
+        self._best: Run | None = None
+        # The last run is the one that goes on to its end.
+        self._on_trial = len(starts) > 1
+
+    def run(self) -> Run:
+        """The best run, at its end."""
+        options = self._options
+        run = self._resumed()
+        if self._on_trial:
+            run = self._try_all(run)
+        elif run is None:
+            run = self._new_run(0)
+        run.advance(options.max_iter, options, self._tell)
+        if run.stop_reason in ("converged", "max_iter"):
+            try:
+                self._tell(run, ended=True)
+            except KeyboardInterrupt:
+                run.stop_reason = "interrupted"
+        return run
+
+    def _try_all(self, present: Run | None) -> Run:
+        options = self._options
+        best = self._best
+        for index in range(0 if present is None else present.index, len(self._starts)):
+            run = self._new_run(index) if present is None else present
+            present = None
+            try:
+                run.advance(max(1, options.max_iter // 10), options, self._tell)
+            except KeyboardInterrupt:
+                if best is None:
+                    raise
+                run.stop_reason = "interrupted"
+            if best is None or run.point.total < best.point.total:
+                best = run
+            self._best = best
+            if run.stop_reason in ("interrupted", "callback"):
+                best.stop_reason = run.stop_reason
+                break
+        assert best is not None  # there is a start
+        self._best, self._on_trial = None, False
+        return best
+
+    def _new_run(self, index: int) -> Run:
+        return Run(self._objective, self._new_solver(), self._starts[index](), index, self._clock)
+
+    def _tell(self, run: Run, ended: bool = False) -> None:
+        """Tell the callbacks that the fit could go on from here."""
+
+        def snapshot() -> Snapshot:
+            return {
+                "run": run.snapshot(),
+                "best": None if self._best is None else self._best.snapshot(),
+                "on trial": self._on_trial,
+                "callbacks": [(type(callback).__name__, callback.memory()) for callback in self._options.callbacks],
+            }
+
+        for callback in self._options.callbacks:
+            callback.on_safe_point(run.n_sweeps, ended, snapshot)
+
+    def _resumed(self) -> Run | None:
+        """The present run of a fit that was killed, if a callback has kept it."""
+        kept = next((found for call in self._options.callbacks if (found := call.resume()) is not None), None)
+        if kept is None:
+            return None
+        try:
+            self._clock -= float(kept["run"]["time"][-1])
+            run, best = self._restored(kept["run"]), kept["best"]
+            self._best = None if best is None else self._restored(best)
+            self._on_trial = bool(kept["on trial"])
+            for callback, (kind, memory) in zip(self._options.callbacks, kept["callbacks"], strict=False):
+                if type(callback).__name__ == kind:
+                    callback.restore(memory)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise ValueError(f"The checkpoint does not fit this fit ({error}); remove its file.") from error
+        return run
+
+    def _restored(self, saved: Mapping[str, Any]) -> Run:
+        # Only a start knows what kind of state it makes.
+        start = self._starts[saved["index"]]()
+        return Run.resumed(self._objective, self._new_solver(), start, saved, self._clock)
+
+
+def _like(saved: Array, F: Array) -> Array:
+    """A factor from a snapshot, which must look like that of the start."""
+    if saved.shape != F.shape or saved.dtype != F.dtype:
+        raise ValueError(f"a factor of {saved.dtype}{saved.shape} should be one of {F.dtype}{F.shape}")
+    return saved
 
 
 @contextmanager

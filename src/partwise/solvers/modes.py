@@ -8,7 +8,8 @@ X itself is touched only by the products X Hᵀ and XᵀW, so sparse data stay s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import COMPONENTS, Array
 from .coordinate import MAX_PASSES, PASS_TOLERANCE, Coordinate
-from .point import Point
+from .point import Point, Remembering
 from .systems import assemble
 
 # Rounds over the axes per product with X.
@@ -52,7 +53,7 @@ def split_modes(Ht: Array, shape: Sequence[int]) -> list[Array]:
     return [modes[0], *(mode / safe for mode in modes[1:])]
 
 
-class Modes:
+class Modes(Remembering):
     """Coordinate descent on the codes, then on the vectors of each axis in turn.
 
     Parameters
@@ -64,7 +65,6 @@ class Modes:
     """
 
     name = "modes"
-    stalled = False
 
     def __init__(self, objective: Objective, shape: tuple[int, ...]):
         self._objective = objective
@@ -79,6 +79,15 @@ class Modes:
         """Codes, then all axes."""
         state = self._coordinate.improve_codes(point.state)
         return Point.at(self._objective, state.replace(COMPONENTS, self._descend(state)))
+
+    def memory(self) -> dict[str, Any]:
+        """That of the solver for the codes."""
+        return {**super().memory(), "codes": self._coordinate.memory()}
+
+    def restore(self, memory: Mapping[str, Any], state: State) -> None:
+        """Both."""
+        super().restore(memory, state)
+        self._coordinate.restore(memory["codes"], state)
 
     def _descend(self, state: State) -> Array:
         from ..kernels.descent import descend_rows

@@ -15,13 +15,13 @@ from ..core.forms import Split
 from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import CODES, FACTORS, Array, Factor
-from .point import Point
+from .point import Point, Remembering
 
 # A start's zeros would stay zero for ever; this much of the factor's mean lets them grow back.
 START_FLOOR = 1e-3
 
 
-class Multiplicative:
+class Multiplicative(Remembering):
     """The reference solver: works for every term, converges slowly, never reaches exact zeros.
 
     Parameters
@@ -32,7 +32,6 @@ class Multiplicative:
     """
 
     name = "multiplicative"
-    stalled = False
 
     def __init__(self, objective: Objective, powers: Mapping[Factor, float] | None = None):
         self._objective = objective

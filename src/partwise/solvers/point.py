@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 from ..core.objective import Objective
 from ..core.state import State
@@ -29,7 +30,7 @@ class Point:
 
 
 class Solver(Protocol):
-    """Two functions are all that a solver is; the loop does the rest.
+    """Two functions are what a solver does; the loop does the rest. Two more let a fit survive a crash.
 
     Attributes
     ----------
@@ -46,3 +47,31 @@ class Solver(Protocol):
 
     def sweep(self, point: Point) -> Point:
         """One pass: the codes, then the components. The same point comes back if the step was rejected."""
+
+    def memory(self) -> dict[str, Any]:
+        """All that the next sweep will need besides the point: numbers, text, arrays, and dicts of these."""
+
+    def restore(self, memory: Mapping[str, Any], state: State) -> None:
+        """Go on from a memory, at the state it belongs to, to the bit as if nothing had happened."""
+
+
+class Remembering:
+    """A solver whose memory is a few of its attributes.
+
+    Attributes
+    ----------
+    remembers : tuple of str
+        Their names.
+    """
+
+    remembers: ClassVar[tuple[str, ...]] = ("stalled",)
+    stalled: bool = False
+
+    def memory(self) -> dict[str, Any]:
+        """The attributes by name."""
+        return {name: getattr(self, name) for name in self.remembers}
+
+    def restore(self, memory: Mapping[str, Any], state: State) -> None:
+        """Set them again."""
+        for name in self.remembers:
+            setattr(self, name, memory[name])

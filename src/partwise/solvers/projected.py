@@ -32,7 +32,7 @@ from ..core.rows import RowMatrix
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
 from .coordinate import Coordinate
-from .point import Point
+from .point import Point, Remembering
 from .unit_codes import largest_eigenvalue
 
 # Passes over the columns of the codes, and steps on the components, per sweep.
@@ -46,7 +46,7 @@ STRETCH_PASSES, LEAST_STRETCH = 10, 1e-2
 NEWTON_STEPS = 60
 
 
-class Projected:
+class Projected(Remembering):
     """Codes by columns, or entry by entry where nothing asks them to be orthogonal; components by projected gradient.
 
     Every term must be a quadratic of each factor, or the orthogonality penalty.
@@ -57,6 +57,7 @@ class Projected:
     """
 
     name = "projected gradient"
+    remembers = ("stalled", "_started")
 
     def __init__(self, objective: Objective):
         self._objective = objective

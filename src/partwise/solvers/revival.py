@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import Array
-from .point import Point, Solver
+from .point import Point, Remembering, Solver
 
 # Sweeps between two looks for dead components.
 LOOK_EVERY = 5
@@ -19,7 +19,7 @@ LOOK_EVERY = 5
 DEAD_SHARE = 1e-6
 
 
-class Reviving:
+class Reviving(Remembering):
     """Another solver, with a second life for components that died.
 
     A component that is put at a sample, and is all of that sample's code, represents it without error. That is done for
@@ -31,6 +31,8 @@ class Reviving:
     new_solver : callable
         Makes the solver that does the sweeps; a new one after each revival, because the old one may remember steps.
     """
+
+    remembers = ("stalled", "_sweeps")
 
     def __init__(self, objective: Objective, new_solver: Callable[[], Solver]):
         self._objective = objective
@@ -52,6 +54,15 @@ class Reviving:
             point = self._revive(point)
         self.stalled = self._solver.stalled
         return point
+
+    def memory(self) -> dict[str, Any]:
+        """Its own, and that of the solver."""
+        return {**super().memory(), "solver": self._solver.memory()}
+
+    def restore(self, memory: Mapping[str, Any], state: State) -> None:
+        """Restore both."""
+        super().restore(memory, state)
+        self._solver.restore(memory["solver"], state)
 
     def _revive(self, point: Point) -> Point:
         """The point with its dead components put at samples, if that is no worse."""

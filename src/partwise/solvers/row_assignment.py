@@ -18,7 +18,7 @@ from ..core.objective import Objective
 from ..core.state import State
 from ..core.tri import TriState
 from ..core.types import CODES, COMPONENTS, FACTORS, OTHER, Array, Factor, column_norms
-from .point import Point
+from .point import Point, Remembering
 
 
 class OneEntryObjective(Objective):
@@ -31,7 +31,7 @@ class OneEntryObjective(Objective):
         return max(reach - present, 0.0) / whole if whole > 0 else 0.0
 
 
-class RowAssignment:
+class RowAssignment(Remembering):
     """One entry in every row of the codes and, with three factors, of the components.
 
     Parameters

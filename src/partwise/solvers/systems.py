@@ -57,6 +57,10 @@ class RowSystem:
         from ..kernels.descent import descend_rows
 
         A = self.pull(rows, product)
+        k = F.shape[1]
+        if A.shape != F.shape or self.B.shape != (k, k) or self.D.shape[1] != k:
+            # The compiled loops would read outside.
+            raise ValueError(f"The parts of the quadratic do not fit a factor of {k} columns.")
         descend_rows(F, A, self.B, self.weight, self.D, rows.start, max_passes, tolerance, jointly)
 
     def descend_all(self, level: Level, F: Array, product: Array, max_passes: int, tolerance: float) -> None:

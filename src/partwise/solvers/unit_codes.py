@@ -19,7 +19,7 @@ from ..core.objective import Objective
 from ..core.rows import Diagonal, RowMatrix
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor, column_norms
-from .point import Point
+from .point import Point, Remembering
 
 # Passes over the columns of a factor per product with X.
 PASSES = 8
@@ -29,7 +29,7 @@ EIGENVALUE_TOLERANCE, EIGENVALUE_MARGIN = 1e-2, 1.05
 FEW_ROWS = 20
 
 
-class UnitCodes:
+class UnitCodes(Remembering):
     """Minimise over codes with columns of unit norm; every term must have a quadratic form.
 
     Parameters
@@ -38,6 +38,8 @@ class UnitCodes:
     """
 
     name = "unit codes"
+    # Bounds are found again, the same from the same S.
+    remembers = ("stalled", "_sure")
 
     def __init__(self, objective: Objective):
         self._objective = objective

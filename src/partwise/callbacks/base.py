@@ -1,0 +1,117 @@
+"""What a callback is, and what it hears."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.types import Array
+
+Snapshot = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a fit is after a sweep.
+
+    Attributes
+    ----------
+    sweep, max_iter : int
+    start : int
+        Which of the `n_init` starts is being run.
+    objective : float
+    terms : dict of str to float
+        The value of every term.
+    elapsed : float
+        Seconds since the fit began.
+    codes, components : ndarray
+        The factors as they are now, in the scale of the computation; do not change them.
+    """
+
+    sweep: int
+    max_iter: int
+    start: int
+    objective: float
+    terms: dict[str, float]
+    elapsed: float
+    codes: Array
+    components: Array
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What is being fitted.
+
+    Attributes
+    ----------
+    estimator : BaseEstimator
+    X : array or sparse matrix
+        The data, checked.
+    y, sample_weight : object
+        As the user gave them.
+    rng : numpy.random.RandomState
+        The source of every random choice of the fit, before the first.
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    sample_weight: Any
+    rng: np.random.RandomState
+
+
+class Callback:
+    """Base of callbacks that keep something between sweeps. All methods are optional."""
+
+    def setup(self, fit: Fit) -> None:
+        """Called once the data are checked, before any work."""
+
+    def on_begin(self) -> None:
+        """Called before the first sweep."""
+
+    def on_sweep(self, progress: Progress) -> bool | None:
+        """Called after every sweep; True stops the fit and keeps what it has."""
+        return None
+
+    def on_end(self) -> None:
+        """Called when the sweeps end, also when they are interrupted or fail."""
+
+    def teardown(self) -> None:
+        """Called when the fit ends, however it does, if `setup` was called."""
+
+    def memory(self) -> dict[str, Any]:
+        """What a checkpoint must keep of the callback: numbers, text, arrays."""
+        return {}
+
+    def restore(self, memory: Mapping[str, Any]) -> None:
+        """Take up what :meth:`memory` gave."""
+
+    def on_safe_point(self, sweep: int, ended: bool, snapshot: Callable[[], Snapshot]) -> None:
+        """Called after a sweep from which the fit can go on, and at the end of one that came to an end by itself.
+
+        Parameters
+        ----------
+        sweep : int
+        ended : bool
+            The fit has converged or made all its sweeps.
+        snapshot : callable
+            Gives all that is needed to go on from here, as plain data and arrays.
+        """
+
+    def resume(self) -> Snapshot | None:
+        """A snapshot from which the fit should go on, if there is one."""
+        return None
+
+
+@contextmanager
+def fitting(callbacks: Sequence[Callback], fit: Fit) -> Iterator[None]:
+    """Set the callbacks up and, however the fit goes, tear them down."""
+    with ExitStack() as stack:
+        for callback in callbacks:
+            stack.callback(callback.teardown)
+            callback.setup(fit)
+        yield

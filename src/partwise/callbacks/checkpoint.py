@@ -1,0 +1,161 @@
+"""Long fits that survive: everything needed to go on, in a file, every few sweeps."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.archive import Refused, array_text, read_arrays, reading, text_array, write_arrays
+from ..core.plain import Packer, Unpacker
+from .base import Callback, Fit, Snapshot
+from .fingerprint import fingerprint
+
+FORMAT, FORMAT_VERSION = "partwise checkpoint", 1
+KIND = "a checkpoint of partwise"
+# Parameters that do not change where a fit goes.
+FREE = ("callbacks", "verbose")
+
+
+class Checkpoint(Callback):
+    """Write the state of the fit to a file every few sweeps, and go on from that file if it is there.
+
+    A fit that is killed, at any moment, and made again with the same data, parameters and file ends with the same
+    factors, history (but for times) and labels, to the bit, as one that was left alone. The file of another fit is
+    refused. A fit that has ended by itself leaves its end in the file; remove the file to make it anew.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, an npz without pickles. It is replaced as a whole, so that it is never half written.
+    every : int, default=10
+        Sweeps between two writings.
+
+    Notes
+    -----
+    If the disk is full, the fit warns and goes on without. A fit that is stopped by a callback or by Ctrl-C can be
+    resumed from the last writing. With ``random_state=None`` the resumed fit goes on with the random numbers of the
+    one that was killed.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_digits
+    >>> from partwise import NMF
+    >>> from partwise.callbacks import Checkpoint
+    >>> path = os.path.join(tempfile.mkdtemp(), "fit.npz")
+    >>> model = NMF(10, random_state=0, callbacks=Checkpoint(path, every=20)).fit(load_digits().data)
+    """
+
+    def __init__(self, path: str | os.PathLike[str], every: int = 10):
+        self.path = path
+        self.every = every
+        self._identity: dict[str, Any] = {}
+        self._random: dict[str, Any] = {}
+        self._found: Snapshot | None = None
+
+    def setup(self, fit: Fit) -> None:
+        """Look for the file, and see that it can be written and belongs to this fit."""
+        if isinstance(self.every, bool) or not isinstance(self.every, int | np.integer) or self.every < 1:
+            raise ValueError(f"Checkpoint: every is {self.every!r}; it must be a whole number, 1 or more.")
+        folder = Path(self.path).parent
+        if not folder.is_dir() or not os.access(folder, os.W_OK):
+            raise ValueError(
+                f"Checkpoint: {self.path} cannot be written: {folder} is no folder that can be written to."
+            )
+        self._identity = _identity(fit)
+        self._found = self._read() if Path(self.path).exists() else None
+        if self._found is not None:
+            fit.rng.set_state(self._found["random"])
+        self._random = fit.rng.get_state(legacy=False)
+
+    def resume(self) -> Snapshot | None:
+        """What the file held when the fit began."""
+        found, self._found = self._found, None
+        return None if found is None else found["snapshot"]
+
+    def on_safe_point(self, sweep: int, ended: bool, snapshot: Callable[[], Snapshot]) -> None:
+        """Write, if it is time."""
+        if sweep % self.every and not ended:
+            return
+        packer = Packer()
+        state = packer.pack({"random": self._random, "snapshot": snapshot()}, "The checkpoint")
+        header = {"format": FORMAT, "format_version": FORMAT_VERSION, "identity": self._identity, "state": state}
+        try:
+            write_arrays(self.path, {"header": text_array(header), **packer.arrays})
+        except OSError as error:
+            warnings.warn(
+                f"The checkpoint {self.path} could not be written ({error.strerror}); the fit goes on without.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    def teardown(self) -> None:
+        """Let go of what was read."""
+        self._found = None
+
+    def _read(self) -> Snapshot:
+        found, identity = read_checkpoint(self.path)
+        differing = sorted(
+            key for key in identity.keys() | self._identity.keys() if identity.get(key) != self._identity.get(key)
+        )
+        if differing:
+            changes = "; ".join(
+                f"{key} was {_short(identity.get(key))} and is {_short(self._identity.get(key))}" for key in differing
+            )
+            raise ValueError(
+                f"The checkpoint {self.path} belongs to another fit: {changes}. "
+                "Give the data and parameters it was made with, or another file."
+            )
+        return found
+
+
+def read_checkpoint(path: str | os.PathLike[str]) -> tuple[Snapshot, dict[str, Any]]:
+    """What a checkpoint holds, and what it says about the fit it belongs to.
+
+    Raises
+    ------
+    ReadError
+        If the file is no checkpoint, or is damaged.
+    """
+    arrays = read_arrays(path, KIND)
+    with reading(path, KIND):
+        header = array_text(arrays["header"])
+        if header["format"] != FORMAT:
+            raise Refused("it is something else")
+        if header["format_version"] != FORMAT_VERSION:
+            raise Refused(f"its format is {header['format_version']!r}, and this version reads {FORMAT_VERSION}")
+        found, identity = Unpacker(arrays).unpack(header["state"]), header["identity"]
+        if not isinstance(found, dict) or not isinstance(identity, dict):
+            raise Refused("its description is malformed")
+        np.random.RandomState().set_state(found["random"])
+        if not isinstance(found["snapshot"], dict):
+            raise Refused("its description is malformed")
+        return found, identity
+
+
+def _identity(fit: Fit) -> dict[str, str]:
+    """What must be the same for one fit to go on where another stopped."""
+    from .. import __version__
+
+    estimator = fit.estimator
+    identity = {
+        "the version of partwise": __version__,
+        "the estimator": type(estimator).__name__,
+        "X": fingerprint(fit.X),
+        "y": fingerprint(None if fit.y is None else np.asarray(fit.y)),
+        "sample_weight": fingerprint(None if fit.sample_weight is None else np.asarray(fit.sample_weight)),
+    }
+    for name, value in estimator.get_params(deep=False).items():
+        if name not in FREE:
+            identity[f"the parameter {name}"] = fingerprint(value)
+    return identity
+
+
+def _short(text: Any) -> str:
+    text = "absent" if text is None else str(text)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,85 @@
+"""``partwise apply``: codes and labels of new data, by a saved model."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import os
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ..core.types import Array, IntArray
+from ..datasets import DataSet
+from ..files import ReadError, align, read
+from ..persistence import load
+from .arguments import CommandError, check_writable
+
+IF_INTERRUPTED = "no codes were written"
+DESCRIPTION = """\
+Code the samples of a file or folder by a model that `partwise fit` has saved.
+
+Writes a table: the number of every sample, its class if the file knows it, its
+cluster, and its code. Tables and texts are matched to the model by the names of
+their columns and words.
+"""
+# A cell that begins with one of these is a formula to spreadsheets.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The arguments."""
+    parser.add_argument("model", metavar="MODEL", type=Path, help="written by partwise fit")
+    parser.add_argument("file", metavar="FILE", type=Path, help="the data")
+    parser.add_argument("--output", metavar="CSV", type=Path, required=True, help="where to write the codes")
+    parser.add_argument("--label-column", metavar="NAME", help="the column of a table that holds the classes")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read both, code, write."""
+    check_writable(options.output)
+    try:
+        model = load(options.model)
+        data = read(options.file, label_column=options.label_column)
+        if hasattr(model, "feature_names_in_"):
+            data = align(data, model.feature_names_in_.tolist())
+    except ReadError as error:
+        raise CommandError(str(error)) from None
+    if not hasattr(model, "transform"):
+        raise CommandError(f"{type(model).__name__} embeds the samples it was fitted to, and cannot code others.")
+    codes, labels = _code(model, data)
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(_rows(data, codes, labels))
+    beside = options.output.with_name(f"{options.output.name}.partial")
+    try:
+        beside.write_text(text.getvalue(), encoding="utf-8")
+        os.replace(beside, options.output)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise CommandError(f"{options.output} cannot be written: {error.strerror}.") from None
+    print(f"{len(codes)} codes written to {options.output}")
+
+
+def _code(model: Any, data: DataSet) -> tuple[Array, IntArray]:
+    try:
+        with warnings.catch_warnings():
+            # The columns were matched by name above.
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            return model.transform(data.X), model.predict(data.X)
+    except Exception as error:  # a model from anywhere may hold anything; it must not bring a traceback
+        raise CommandError(f"the model cannot code {data.name}: {' '.join(str(error).split())}") from None
+
+
+def _rows(data: DataSet, codes: Array, labels: IntArray) -> Iterator[list[str]]:
+    yield ["sample", "class", "label", *(f"code {j}" for j in range(codes.shape[1]))]
+    for number, (code, label, true) in enumerate(zip(codes.tolist(), labels.tolist(), data.y.tolist(), strict=True)):
+        name = data.class_names[true] if true >= 0 else ""
+        yield [str(number), *safe_cells([name]), str(label), *map(repr, code)]
+
+
+def safe_cells(cells: Iterable[str]) -> Iterator[str]:
+    """Texts that no spreadsheet takes for formulas: an apostrophe goes before those it would."""
+    for cell in cells:
+        yield f"'{cell}" if cell.lstrip(" ").startswith(FORMULA_STARTS) else cell

@@ -1,0 +1,125 @@
+"""``partwise fit``: a model from a file of data."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .. import estimators
+from ..files import ReadError, read
+from .arguments import CommandError, add_seed, check_writable, whole_number
+
+IF_INTERRUPTED = "no model was written"
+DESCRIPTION = """\
+Fit a method to the data in a file or folder, and save the model.
+
+The data: .npz, .npy, .csv, .tsv, .mtx, .mat, a folder of images, or a folder of
+texts; sub-folders are classes. Methods that learn from labels are told those of
+the file. Parameters of the method are set by name, as in
+
+  partwise fit GraphNMF faces.npz --components 40 --set graph_strength=5 \\
+      --set solver=multiplicative --output faces-model.npz
+"""
+# Python's spelling of what JSON spells otherwise.
+WORDS = {"True": True, "False": False, "None": None, "inf": float("inf")}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The arguments."""
+    parser.add_argument("method", metavar="METHOD", choices=methods(), help=f"one of {', '.join(methods())}")
+    parser.add_argument("file", metavar="FILE", type=Path, help="the data")
+    parser.add_argument("--output", metavar="MODEL", type=Path, required=True, help="where to write the model (.npz)")
+    parser.add_argument("--components", metavar="K", type=whole_number(1), help="number of components")
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        dest="settings",
+        action="append",
+        default=[],
+        help="a parameter of the method; may be given several times",
+    )
+    parser.add_argument("--label-column", metavar="NAME", help="the column of a table that holds the classes")
+    add_seed(parser)
+
+
+def methods() -> list[str]:
+    """The names of all estimators."""
+    return sorted(
+        name
+        for name in estimators.__all__
+        if inspect.isclass(kind := getattr(estimators, name)) and issubclass(kind, BaseEstimator)
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Check, read, fit, save."""
+    check_writable(options.output)
+    model = _model(options)
+    try:
+        data = read(options.file, label_column=options.label_column)
+    except ReadError as error:
+        raise CommandError(str(error)) from None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            model.fit(data.X, data.y)
+        except (ValueError, TypeError) as error:
+            raise CommandError(_sentence(error)) from None
+        if getattr(model, "stop_reason_", "") == "interrupted":
+            raise KeyboardInterrupt
+        if data.terms is not None:
+            model.feature_names_in_ = np.array(data.terms, object)
+        _save(model, options.output)
+    print(f"{data.name}: {data.X.shape[0]} samples, {data.X.shape[1]} features, {len(data.class_names)} classes")
+    for note in dict.fromkeys(str(warning.message) for warning in caught):
+        print(f"note: {note}")
+    if hasattr(model, "n_iter_"):
+        print(f"{options.method}: {model.n_iter_} sweeps, objective {model.objective_:.6g} ({model.stop_reason_})")
+    print(f"model written to {options.output}")
+
+
+def _model(options: argparse.Namespace) -> Any:
+    kind = getattr(estimators, options.method)
+    settings = dict(_setting(text) for text in options.settings)
+    if options.components is not None:
+        settings["n_components"] = options.components
+    known = kind().get_params(deep=False)
+    for name in settings:
+        if name not in known or name == "callbacks":
+            raise CommandError(f"{options.method} has no parameter {name!r} to set; it has {', '.join(sorted(known))}.")
+    return kind(**{"random_state": options.seed, **settings})
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """NAME=VALUE: a number, true, false, null, or text. Nothing is evaluated."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise CommandError(f"--set {text!r} is not of the form NAME=VALUE.")
+    if value in WORDS:
+        return name, WORDS[value]
+    try:
+        parsed = json.loads(value)
+    except (ValueError, RecursionError):
+        return name, value
+    if isinstance(parsed, list | dict):
+        raise CommandError(f"--set {name} takes a number, true, false, null or text, not {value!r}.")
+    return name, parsed
+
+
+def _save(model: Any, path: Path) -> None:
+    try:
+        model.save(path)
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def _sentence(error: Exception) -> str:
+    """What an estimator complains of, in one line."""
+    return " ".join(str(error).split())

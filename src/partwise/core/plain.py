@@ -1,0 +1,221 @@
+"""Values as plain data and back: a tree that JSON can hold, and arrays beside it.
+
+What is not plain by itself is written as a dict of one key that says what it is, ``{"array": "3"}`` or ``{"tuple":
+[…]}``. Objects are written as the name of their class and their attributes. They are made again from a given list of
+classes by name, without a call of anything: a file can choose among known classes and fill them with data, no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .archive import Refused
+from .types import Array
+
+Tree = Any
+# Deeper than anything that is written; JSON of a thousand brackets would exhaust the stack.
+DEEPEST = 60
+SPARSE = {kind.__name__: kind for kind in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)}
+
+
+class Packer:
+    """Writes values as plain data, collecting their arrays.
+
+    Parameters
+    ----------
+    classes : mapping of str to type
+        Whose objects may be written.
+
+    Attributes
+    ----------
+    arrays : dict of str to ndarray
+        Every array that was met, once.
+    """
+
+    def __init__(self, classes: Mapping[str, type] | None = None):
+        self._classes = classes or {}
+        self.arrays: dict[str, Array] = {}
+        # Arrays that occur twice are written once; the values are kept alive so that no id is used again.
+        self._names: dict[int, tuple[str, Any]] = {}
+
+    def pack(self, value: Any, where: str) -> Tree:
+        """The tree of a value; `where` names it in messages."""
+        if value is None or isinstance(value, bool | str) or type(value) is int:
+            return value
+        if type(value) is float:
+            return value if np.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, np.ndarray):
+            return self._pack_array(value, where)
+        if isinstance(value, np.generic):
+            return {"scalar": self._name_of(np.asarray(value))}
+        if isinstance(value, np.dtype):
+            return {"dtype": value.str}
+        if sp.issparse(value):
+            return self._pack_sparse(value, where)
+        if isinstance(value, list):
+            return [self.pack(item, f"{where}[{i}]") for i, item in enumerate(value)]
+        if isinstance(value, tuple):
+            return {"tuple": [self.pack(item, f"{where}[{i}]") for i, item in enumerate(value)]}
+        if isinstance(value, dict):
+            return {
+                "dict": [[self.pack(key, where), self.pack(item, f"{where}[{key!r}]")] for key, item in value.items()]
+            }
+        if isinstance(value, np.random.RandomState):
+            return {"random_state": self.pack(value.get_state(legacy=False), where)}
+        return self._pack_object(value, where)
+
+    def _name_of(self, array: Array) -> str:
+        known = self._names.get(id(array))
+        if known is None:
+            name = str(len(self.arrays))
+            self.arrays[name] = array
+            known = self._names[id(array)] = (name, array)
+        return known[0]
+
+    def _pack_array(self, array: Array, where: str) -> Tree:
+        if not array.dtype.hasobject:
+            return {"array": self._name_of(array)}
+        words = array.ravel().tolist()
+        if not all(isinstance(word, str) for word in words):
+            raise ValueError(f"{where} is an array of objects; only numbers and text can be saved.")
+        return {"words": words, "shape": list(array.shape)}
+
+    def _pack_sparse(self, matrix: Any, where: str) -> Tree:
+        kind = type(matrix).__name__
+        if kind not in SPARSE:
+            raise ValueError(f"{where} is a {kind}; sparse matrices are saved by rows or columns, as csr or csc.")
+        parts = [self._name_of(part) for part in (matrix.data, matrix.indices, matrix.indptr)]
+        return {"sparse": kind, "parts": parts, "shape": list(map(int, matrix.shape))}
+
+    def _pack_object(self, value: Any, where: str) -> Tree:
+        name = type(value).__name__
+        if self._classes.get(name) is not type(value) or not hasattr(value, "__dict__"):
+            what = getattr(value, "__name__", name)
+            raise ValueError(
+                f"{where} is {what!r}, a function or an object that partwise does not know; only data can be saved."
+            )
+        attributes = {key: self.pack(item, f"{where}.{key}") for key, item in stored_attributes(value).items()}
+        return {"object": name, "attributes": attributes}
+
+
+def stored_attributes(value: Any) -> dict[str, Any]:
+    """The attributes of an object, without what its cached properties would compute again."""
+    kind = type(value)
+    return {key: item for key, item in vars(value).items() if not isinstance(getattr(kind, key, None), cached_property)}
+
+
+class Unpacker:
+    """Makes values again from plain data, which may come from anywhere.
+
+    Parameters
+    ----------
+    arrays : mapping of str to ndarray
+    classes : mapping of str to type
+        Whose objects may be made.
+    """
+
+    def __init__(self, arrays: Mapping[str, Array], classes: Mapping[str, type] | None = None):
+        self._arrays = arrays
+        self._classes = classes or {}
+        self._makers: dict[str, Callable[[Tree, int], Any]] = {
+            "float": lambda tree, depth: float(_text(tree["float"])),
+            "array": lambda tree, depth: self._array(tree["array"]),
+            "scalar": lambda tree, depth: self._array(tree["scalar"])[()],
+            "dtype": lambda tree, depth: _dtype(tree["dtype"]),
+            "words": lambda tree, depth: _words(tree),
+            "sparse": lambda tree, depth: self._sparse(tree),
+            "tuple": lambda tree, depth: tuple(self._items(tree["tuple"], depth)),
+            "dict": lambda tree, depth: {
+                self.unpack(key, depth): self.unpack(item, depth) for key, item in _pairs(tree["dict"])
+            },
+            "random_state": lambda tree, depth: _random_state(self.unpack(tree["random_state"], depth)),
+            "object": lambda tree, depth: self._object(tree, depth),
+        }
+
+    def unpack(self, tree: Tree, depth: int = 0) -> Any:
+        """The value of a tree."""
+        if depth > DEEPEST:
+            raise Refused("its description is nested too deeply")
+        if tree is None or isinstance(tree, bool | int | float | str):
+            return tree
+        if isinstance(tree, list):
+            return list(self._items(tree, depth))
+        for kind, make in self._makers.items():
+            if kind in tree:
+                return make(tree, depth + 1)
+        raise Refused("its description names something unknown")
+
+    def _items(self, trees: Any, depth: int) -> Iterator[Any]:
+        if not isinstance(trees, list):
+            raise Refused("its description is malformed")
+        return (self.unpack(tree, depth + 1) for tree in trees)
+
+    def _array(self, name: Any) -> Array:
+        if not isinstance(name, str) or name not in self._arrays:
+            raise Refused(f"its description names an array {name!r}, which is not there")
+        return self._arrays[name]
+
+    def _sparse(self, tree: Tree) -> Any:
+        if tree["sparse"] not in SPARSE:
+            raise Refused("its description names an unknown kind of sparse matrix")
+        return sparse_matrix([self._array(name) for name in tree["parts"]], tree["shape"], kind=SPARSE[tree["sparse"]])
+
+    def _object(self, tree: Tree, depth: int) -> Any:
+        kind = self._classes.get(_text(tree["object"]))
+        if kind is None:
+            raise Refused(f"its description names a class {tree['object']!r}, which this version does not know")
+        made: Any = object.__new__(kind)
+        made.__dict__.update({_text(key): self.unpack(item, depth) for key, item in tree["attributes"].items()})
+        return made
+
+
+def sparse_matrix(parts: Any, shape: Any, kind: Any = sp.csr_array) -> Any:
+    """A sparse matrix from its data, indices and indptr, all of which are checked: wrong ones crash compiled code."""
+    data, indices, indptr = parts
+    if any(part.ndim != 1 for part in parts) or indices.dtype.kind != "i" or indptr.dtype.kind != "i":
+        raise Refused("the parts of its sparse matrix are not what they should be")
+    rows, columns = (int(length) for length in np.ravel(shape))
+    compressed = columns if kind in (sp.csc_array, sp.csc_matrix) else rows
+    if len(indptr) != compressed + 1 or len(data) != len(indices):
+        raise Refused(f"the parts of its sparse matrix do not fit together for shape ({rows}, {columns})")
+    try:
+        matrix = kind((data, indices, indptr), shape=(rows, columns))
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise Refused(f"its sparse matrix is broken ({error})") from error
+    return matrix
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise Refused("its description is malformed")
+    return value
+
+
+def _pairs(items: Any) -> Iterator[tuple[Any, Any]]:
+    if not isinstance(items, list) or any(not isinstance(pair, list) or len(pair) != 2 for pair in items):
+        raise Refused("its description is malformed")
+    return ((key, item) for key, item in items)
+
+
+def _dtype(name: Any) -> np.dtype[Any]:
+    if not isinstance(name, str) or len(name) > 4 or np.dtype(name).kind not in "biuf":
+        raise Refused(f"its description names a dtype {name!r}")
+    return np.dtype(name)
+
+
+def _words(tree: Tree) -> Array:
+    words = np.empty(len(tree["words"]), object)
+    words[:] = [_text(word) for word in tree["words"]]
+    return words.reshape(tree["shape"])
+
+
+def _random_state(state: Any) -> np.random.RandomState:
+    rng = np.random.RandomState()
+    rng.set_state(state)
+    return rng

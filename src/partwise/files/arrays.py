@@ -1,0 +1,77 @@
+"""Readers of binary files of numbers: npz, npy, mat, mtx."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.archive import Refused, read_array, read_arrays
+from ..core.plain import sparse_matrix
+from ..core.types import Array
+from .contents import KIND, Contents
+from .matlab import matlab_matrices
+from .matrix_market import matrix_market
+
+CSR_PARTS = ("data", "indices", "indptr", "shape")
+# Under these names files from elsewhere hold their samples and classes.
+SAMPLES, LABELS = ("X", "fea", "data", "features", "x"), ("y", "Y", "gnd", "labels", "label", "target")
+
+
+def read_npz(path: Path) -> Contents:
+    """`X`, or the parts of a CSR matrix; `y`, `classes`, `terms` and `image_shape` where they are."""
+    return _of_arrays(read_arrays(path, KIND))
+
+
+def _of_arrays(arrays: Mapping[str, Array]) -> Contents:
+    if all(name in arrays for name in CSR_PARTS):
+        parts = [arrays[name] for name in CSR_PARTS[:3]]
+        shape = arrays["shape"]
+        if shape.size != 2 or shape.dtype.kind not in "iu":
+            raise Refused("the shape of its sparse matrix is no pair of whole numbers")
+        X: Any = sparse_matrix([parts[0], *(_signed(part) for part in parts[1:])], shape)
+    elif "X" in arrays:
+        X = arrays["X"]
+    else:
+        raise Refused(f"it holds neither X nor a sparse matrix ({', '.join(CSR_PARTS)})")
+    return Contents(X, *(arrays.get(name) for name in ("y", "classes", "image_shape", "terms")))
+
+
+def _signed(indices: Array) -> Array:
+    if indices.dtype.kind == "u" and indices.size and int(indices.max()) > np.iinfo(np.int64).max:
+        raise Refused("the indices of its sparse matrix are too large")
+    return indices.astype(np.int64) if indices.dtype.kind == "u" else indices
+
+
+def read_npy(path: Path) -> Contents:
+    """One array of samples × features."""
+    with open(path, "rb") as stream:
+        return Contents(read_array(stream, os.path.getsize(path)))
+
+
+def read_mtx(path: Path) -> Contents:
+    """A Matrix Market file: samples × features, sparse or dense."""
+    return Contents(matrix_market(path))
+
+
+def read_mat(path: Path) -> Contents:
+    """A MATLAB file up to version 7: samples under X or fea, classes under y or gnd."""
+    found = matlab_matrices(path)
+    samples, labels = _first(SAMPLES, found), _first(LABELS, found)
+    if samples is None:
+        there = f"but {_listed(found)}" if found else "nor any other matrix of real numbers"
+        raise Refused(f"it holds none of {', '.join(SAMPLES)}, {there}")
+    return Contents(found[samples], None if labels is None else found[labels])
+
+
+def _first(names: Iterable[str], there: Iterable[str]) -> str | None:
+    found = set(there)
+    return next((name for name in names if name in found), None)
+
+
+def _listed(names: Iterable[str]) -> str:
+    shown = [repr(name) for name in names][:5]
+    return ", ".join(shown)

@@ -1,0 +1,80 @@
+"""A reader of Matrix Market files: real matrices, dense and sparse.
+
+scipy's reader crashes the process on damaged files, as our fuzzing found. This one leaves the parsing of numbers to
+numpy and compares what the file declares with what is there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.archive import Refused
+from ..core.types import Array
+from .contents import check_lengths
+
+FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
+MIRRORED = {"general": 0, "symmetric": 1, "skew-symmetric": -1}
+
+
+def matrix_market(path: Path) -> Any:
+    """The matrix of a file: an array, or a CSR matrix."""
+    with open(path, encoding="latin-1") as stream:
+        form, field, symmetry = _kind(stream.readline())
+        size = next((line for line in stream if line.strip() and not line.startswith("%")), "")
+        lengths = size.split()
+        if len(lengths) != (3 if form == "coordinate" else 2) or not all(word.isdecimal() for word in lengths):
+            raise Refused("it does not say how large its matrix is")
+        rows, columns, *entries = (int(word) for word in lengths)
+        check_lengths(rows, columns)
+        width = 1 if form == "array" else 2 if field == "pattern" else 3
+        body = _body(stream, width)
+    expected = entries[0] if entries else rows * columns
+    if len(body) != expected:
+        raise Refused(f"it declares {expected} entries and holds {len(body)}")
+    if form == "array":
+        if symmetry != "general":
+            raise Refused(f"its dense matrix is {symmetry}; only general ones are read")
+        return body.reshape((rows, columns), order="F")
+    return _sparse(body, (rows, columns), MIRRORED[symmetry])
+
+
+def _kind(line: str) -> tuple[str, str, str]:
+    """Form, field and symmetry from the first line."""
+    words = line.lower().split()
+    if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"] or words[2] not in ("coordinate", "array"):
+        raise Refused("it is no Matrix Market file")
+    form, field, symmetry = words[2:]
+    if field not in FIELDS or symmetry not in MIRRORED or (form, field) == ("array", "pattern"):
+        raise Refused(f"its entries are {field} and {symmetry}; real numbers are read")
+    return form, field, symmetry
+
+
+def _body(stream: IO[str], width: int) -> Array:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "loadtxt: input contained no data", UserWarning)
+        body = np.loadtxt(stream, np.float64, comments="%", ndmin=2)
+    if not body.size:
+        return np.empty((0, width))
+    if body.shape[1] != width:
+        raise Refused(f"its lines hold {body.shape[1]} numbers, and should hold {width}")
+    return body
+
+
+def _sparse(body: Array, shape: tuple[int, int], mirrored: int) -> Any:
+    places = body[:, :2] - 1
+    if not ((places >= 0) & (places < shape) & (places == np.floor(places))).all():
+        raise Refused("an entry lies outside of its matrix")
+    i, j = places.astype(np.int64).T
+    values = np.ones(len(body)) if body.shape[1] == 2 else body[:, 2]
+    matrix = sp.coo_array((values, (i, j)), shape=shape).tocsr()
+    if not mirrored:
+        return matrix
+    if shape[0] != shape[1]:
+        raise Refused("its matrix is symmetric and not square")
+    off = i != j
+    return matrix + sp.coo_array((mirrored * values[off], (j[off], i[off])), shape=shape).tocsr()

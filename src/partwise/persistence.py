@@ -1,0 +1,198 @@
+"""Models on disk: a fitted estimator as arrays and a description, in an npz file without pickles.
+
+The file holds the class's name, the parameters as JSON, and the fitted attributes: arrays, numbers, text, and objects
+of partwise's own classes written the same way (`core.plain`). A new estimator or term needs no code to join: its class
+is known as soon as it is defined in one of the rooms of `ROOMS`. Nothing else can be named by a file, and nothing in it
+is executed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.utils.validation import check_is_fitted
+
+from .core.archive import Refused, array_text, read_arrays, reading, text_array, write_arrays
+from .core.plain import Packer, Unpacker, stored_attributes
+from .core.types import Array
+
+FORMAT, FORMAT_VERSION = "partwise model", 1
+KIND = "a model of partwise"
+# Rooms whose classes may be in a file.
+ROOMS = ("core", "terms", "graphs", "estimators")
+# What belongs to a process rather than to a model.
+UNSAVED = ("_skl_callbacks",)
+
+
+class Persistent:
+    """Gives an estimator `save`, and pickles that tell which version of partwise wrote them.
+
+    Must come before `BaseEstimator` among the bases.
+    """
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file that :func:`partwise.load` reads.
+
+        Everything that `transform`, `predict` and `labels_` need is included, also the training samples where the
+        method links new samples to them.
+
+        Parameters
+        ----------
+        path : path-like
+            An npz file, without pickles; replaced as a whole.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is a function, an object of a class that is not partwise's, or a callback: only data are
+            saved. Use pickle for these.
+        """
+        check_is_fitted(self)
+        # Labels are found when they are first asked for; a saved model has them.
+        getattr(self, "labels_", None)
+        save_model(self, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {**state, "_partwise_version": _version()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        written = state.pop("_partwise_version", "unknown")
+        if written != _version():
+            warnings.warn(
+                InconsistentVersionWarning(
+                    estimator_name=type(self).__name__,
+                    current_sklearn_version=f"partwise {_version()}",
+                    original_sklearn_version=f"partwise {written}",
+                ),
+                stacklevel=2,
+            )
+        super().__setstate__(state)  # type: ignore[misc]
+
+
+def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to a file; see :meth:`Persistent.save`."""
+    kind, classes = type(estimator), known_classes()
+    name = kind.__name__
+    if classes.get(name) is not kind:
+        raise ValueError(f"{name} is no estimator of partwise; use pickle to keep it.")
+    packer = Packer(classes)
+    parameters = estimator.get_params(deep=False)
+    if parameters.get("callbacks") is not None:
+        raise ValueError("callbacks cannot be saved; call set_params(callbacks=None) on the fitted model first.")
+    fitted = {key: value for key, value in stored_attributes(estimator).items() if key not in {*parameters, *UNSAVED}}
+    header = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "partwise": _version(),
+        "class": name,
+        "parameters": {key: packer.pack(value, key) for key, value in parameters.items()},
+        "fitted": {key: packer.pack(value, f"{name}.{key}") for key, value in fitted.items()},
+    }
+    write_arrays(path, {"header": text_array(header), **packer.arrays}, compress=True)
+
+
+def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
+    """Read a model that `save` has written.
+
+    Parameters
+    ----------
+    path : path-like
+    max_bytes : int, optional
+        Most bytes that the model may take in memory; by default 4 GiB, or half of the machine's memory if that is less.
+        A small file can declare much.
+
+    Returns
+    -------
+    model : estimator
+        Its `transform`, `predict` and `labels_` are those of the model that was saved, to the bit.
+
+    Raises
+    ------
+    ReadError
+        A ValueError that says in one sentence why the file cannot be read.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_digits
+    >>> import partwise
+    >>> X = load_digits().data
+    >>> path = os.path.join(tempfile.mkdtemp(), "digits.npz")
+    >>> partwise.NMF(10, random_state=0).fit(X).save(path)
+    >>> partwise.load(path).transform(X[:2]).shape
+    (2, 10)
+    """
+    arrays = read_arrays(path, KIND, max_bytes)
+    with reading(path, KIND):
+        header = array_text(arrays["header"])
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise Refused("it is something else")
+        reader = READERS.get(header["format_version"])
+        if reader is None:
+            raise Refused(
+                f"its format is {header['format_version']!r} (partwise {str(header.get('partwise'))[:20]}), and this "
+                f"version, {_version()}, reads formats up to {FORMAT_VERSION}"
+            )
+        return reader(header, arrays)
+
+
+def _read_1(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Any:
+    classes = known_classes()
+    unpacker = Unpacker(arrays, classes)
+    kind = classes.get(header["class"])
+    if kind is None or not issubclass(kind, BaseEstimator):
+        raise Refused(f"it holds a {header['class']!r}, which is no estimator of this version")
+    parameters = {key: unpacker.unpack(tree) for key, tree in header["parameters"].items()}
+    model: Any = kind(**parameters)
+    model.__dict__.update({key: unpacker.unpack(tree) for key, tree in header["fitted"].items()})
+    _check_factors(model)
+    return model
+
+
+# A reader for every format that was ever written.
+READERS: dict[int, Callable[[Mapping[str, Any], Mapping[str, Array]], Any]] = {1: _read_1}
+
+
+def _check_factors(model: Any) -> None:
+    """See that the factors fit each other and the number of features: compiled code relies on it."""
+    m, codes = model.n_features_in_, model.embedding_
+    if not isinstance(m, int) or not isinstance(codes, np.ndarray) or codes.ndim != 2 or codes.dtype.kind != "f":
+        raise Refused("its factors are not what they should be")
+    components = getattr(model, "components_", None)
+    if components is not None and (components.shape != (codes.shape[1], m) or components.dtype.kind != "f"):
+        raise Refused(
+            f"its components have shape {components.shape}, which does not go with {m} features and codes of shape "
+            f"{codes.shape}"
+        )
+
+
+def known_classes() -> dict[str, type]:
+    """The classes that a file may name, by name: all that are defined in partwise's rooms."""
+    package = __name__.rpartition(".")[0]
+    prefixes = tuple(f"{package}.{room}." for room in ROOMS)
+    found: dict[str, type] = {}
+    for name, module in list(sys.modules.items()):
+        if name.startswith(prefixes):
+            found.update(
+                {
+                    key: value
+                    for key, value in vars(module).items()
+                    if isinstance(value, type) and value.__module__ == name
+                }
+            )
+    return found
+
+
+def _version() -> str:
+    from . import __version__
+
+    return __version__
