@@ -36,8 +36,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
-        from .compare import run
-
+        if options.command == "compare":
+            from .compare import run
+        else:
+            run = options.run
         run(options)
         sys.stdout.flush()
     except CommandError as error:

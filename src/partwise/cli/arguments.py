@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -24,6 +25,10 @@ Clusters are read off the codes by k-means with 20 restarts. Only ConstrainedNMF
 sees labels. The time goes from the data to the clusters, on one thread;
 compilation happens beforehand and is not counted.
 """
+
+
+# Commands that live in modules of their own, with HELP, DESCRIPTION, add(parser) and run(options).
+FURTHER_COMMANDS = {"data": "data", "reproduce": "reproduce"}
 
 
 class CommandError(Exception):
@@ -62,23 +67,34 @@ def build_parser() -> Parser:
     compare.add_argument(
         "--labels-per-class",
         metavar="N",
-        type=_whole_number(1),
+        type=whole_number(1),
         default=5,
         help="labelled samples of each class that ConstrainedNMF may see (default: %(default)s)",
     )
     compare.add_argument(
         "--components",
         metavar="K",
-        type=_whole_number(1),
+        type=whole_number(1),
         help="number of components and clusters (default: the number of classes)",
     )
     compare.add_argument(
         "--seed",
         metavar="N",
-        type=_whole_number(0, 2**32 - 1),
+        type=whole_number(0, 2**32 - 1),
         default=0,
         help="of every random choice (default: %(default)s)",
     )
+    for name, command in FURTHER_COMMANDS.items():
+        module = importlib.import_module(f".{command}", __package__)
+        command_parser = commands.add_parser(
+            name,
+            help=module.HELP,
+            description=module.DESCRIPTION,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        module.add(command_parser)
+        command_parser.set_defaults(run=module.run)
     return parser
 
 
@@ -88,7 +104,8 @@ def _data_set(text: str) -> str:
     return text
 
 
-def _whole_number(lowest: int, highest: int | None = None) -> Callable[[str], int]:
+def whole_number(lowest: int, highest: int | None = None) -> Callable[[str], int]:
+    """A parser of whole numbers within bounds."""
     bounds = f"{lowest} or more" if highest is None else f"from {lowest} to {highest}"
 
     def parse(text: str) -> int:
