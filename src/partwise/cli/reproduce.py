@@ -69,8 +69,8 @@ def run(options: argparse.Namespace) -> None:
         raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from None
     print("\n".join(plain_tables(cells)))
     print(counts_line(cells))
-    if plan.n_repeats < plan.protocol.repeats:
-        print(f"with {plan.n_repeats} repeats, where the paper has {plan.protocol.repeats}")
+    if repeats is not None and repeats < plan.protocol.repeats:
+        print(f"with {repeats} repeats, where the paper has {plan.protocol.repeats}")
 
 
 class _Lines:

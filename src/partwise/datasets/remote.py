@@ -23,6 +23,7 @@ def fetch(entry: Entry) -> Path:
     source = entry.source
     if isinstance(source, Manual):
         raise files.DataSetError(_advice(entry, "it has no public source that a program could read"))
+    X: Any
     try:
         X, y = _from_matlab(entry, source) if isinstance(source, Matlab) else _from_fetcher(source)
     except ImportError:
@@ -33,7 +34,7 @@ def fetch(entry: Entry) -> Path:
         raise files.DataSetError(_advice(entry, f"the download failed ({error})")) from None
     if X.shape != entry.shape or (entry.digest is not None and files.content_digest(X, y) != entry.digest):
         raise files.DataSetError(_advice(entry, f"{source} no longer holds the numbers that are expected"))
-    arrays: dict[str, Array] = {"y": y}
+    arrays: dict[str, Any] = {"y": y}
     if sp.issparse(X):
         arrays |= {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.asarray(X.shape)}
     else:

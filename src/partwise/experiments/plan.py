@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import datasets
 from .journal import Journal
-from .printed import Printed, printed_numbers
+from .printed import Printed
 from .protocol import MethodPlan, Protocol, UnknownPaper
 from .runs import Run, is_available
 
@@ -45,7 +45,7 @@ class Plan:
     repeats: int | None = None
 
     def __post_init__(self) -> None:
-        tables = list(dict.fromkeys(number.table for number in printed_numbers(self.protocol.paper)))
+        tables = list(dict.fromkeys(number.table for number in self.protocol.numbers))
         if self.table is not None and self.table not in tables:
             raise UnknownPaper(f"{self.protocol.paper} has no table {self.table!r}, it has: {', '.join(tables)}")
         if self.method is not None and self.method not in self.protocol.methods:
@@ -57,7 +57,7 @@ class Plan:
         """The printed numbers in question."""
         return tuple(
             number
-            for number in printed_numbers(self.protocol.paper)
+            for number in self.protocol.numbers
             if self.table in (None, number.table) and self.method in (None, DEFAULTS, number.method)
         )
 
@@ -87,15 +87,15 @@ class Plan:
                 found[name] = str(error)
         return found
 
-    @property
-    def n_repeats(self) -> int:
-        """Draws of every cell."""
-        return min(self.repeats or self.protocol.repeats, self.protocol.repeats)
+    def n_repeats(self, dataset: str) -> int:
+        """Draws of a data set's cells."""
+        wanted = self.protocol.datasets[dataset].repeats or self.protocol.repeats
+        return min(self.repeats or wanted, wanted)
 
-    @property
-    def n_grid_repeats(self) -> int:
+    def n_grid_repeats(self, dataset: str) -> int:
         """Draws on which the settings of a grid are compared."""
-        return min(self.n_repeats, self.protocol.grid_repeats)
+        wanted = self.protocol.datasets[dataset].grid_repeats or self.protocol.grid_repeats
+        return min(self.n_repeats(dataset), wanted)
 
     def printed_repeats(self, dataset: str, n_clusters: int | None) -> int | None:
         """Runs behind a printed number; None for an average."""
@@ -111,25 +111,23 @@ class Plan:
 
     def grid_runs(self) -> Iterator[Run]:
         """Runs that need no knowledge of others: all settings on a few draws. Draw by draw, so that all cells grow."""
-        for draw in range(self.n_grid_repeats):
+        for draw in range(self.protocol.repeats):
             for place, method in self._pairs():
-                for setting in method.settings(place.dataset):
-                    yield self.run(place, method, setting, draw)
+                if draw < self.n_grid_repeats(place.dataset):
+                    for setting in method.settings(place.dataset):
+                        yield self.run(place, method, setting, draw)
 
     def further_runs(self, journal: Journal) -> Iterator[Run]:
         """All other draws, with the settings that came out best."""
         chosen = {
-            (place, method.name): list(self.best_settings(journal, place, method).values())
+            (place, method.name): _distinct(self.best_settings(journal, place, method).values())
             for place, method in self._pairs()
         }
-        for draw in range(self.n_grid_repeats, self.n_repeats):
+        for draw in range(self.protocol.repeats):
             for place, method in self._pairs():
-                done: list[Run] = []
-                for setting in chosen[place, method.name]:
-                    run = self.run(place, method, setting, draw)
-                    if run not in done:
-                        done.append(run)
-                        yield run
+                if self.n_grid_repeats(place.dataset) <= draw < self.n_repeats(place.dataset):
+                    for setting in chosen[place, method.name]:
+                        yield self.run(place, method, setting, draw)
 
     def best_settings(self, journal: Journal, place: Place, method: MethodPlan) -> dict[str, dict[str, Any]]:
         """The setting with the best mean, for every metric; empty if not all of the grid has been run.
@@ -142,7 +140,7 @@ class Plan:
             return dict.fromkeys(metrics, settings[0])
         means: list[dict[str, float]] = []
         for setting in settings:
-            runs = [self.run(place, method, setting, draw) for draw in range(self.n_grid_repeats)]
+            runs = [self.run(place, method, setting, draw) for draw in range(self.n_grid_repeats(place.dataset))]
             scores = [journal.scores(run) for run in runs]
             found = [s for s in scores if s is not None]
             if len(found) < len(scores):
@@ -154,3 +152,11 @@ class Plan:
         for place in self.places:
             if place.dataset not in self.absent:
                 yield from ((place, method) for method in self.methods)
+
+
+def _distinct(settings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for setting in settings:
+        if setting not in found:
+            found.append(setting)
+    return found

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from .printed import Printed, printed_numbers
 
 
 class UnknownPaper(ValueError):
@@ -33,6 +35,8 @@ class DataPlan:
         Only the first samples.
     every : int, default=1
         Only every so many samples of each class.
+    repeats, grid_repeats : int, optional
+        Instead of the protocol's, where more would cost too much.
     """
 
     name: str
@@ -41,6 +45,8 @@ class DataPlan:
     prepare: tuple[str, ...] = ()
     first: int | None = None
     every: int = 1
+    repeats: int | None = None
+    grid_repeats: int | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ class MethodPlan:
     on : mapping of str to mapping
         Parameters that differ on some data set of the tables.
     start : str, optional
-        Name of a start in `starts.STARTS`, if it is none of the estimator's.
+        Name of a start in `preparation.STARTS`, if it is none of the estimator's.
     labelled : int
         Samples of each class whose label the method may see.
     prepare : tuple of str
@@ -106,6 +112,8 @@ class Protocol:
     datasets : mapping of str to DataPlan
     methods : mapping of str to MethodPlan
         In the order of the tables; "partwise" is the paper's own method with this library's defaults.
+    numbers : tuple of Printed
+        What the paper prints.
     """
 
     paper: str
@@ -116,6 +124,7 @@ class Protocol:
     grid_repeats: int
     datasets: Mapping[str, DataPlan]
     methods: Mapping[str, MethodPlan]
+    numbers: tuple[Printed, ...]
 
 
 @cache
@@ -143,11 +152,12 @@ def load_protocol(name: str) -> Protocol:
     if name.lower() not in paper_names():
         raise UnknownPaper(f"there is no protocol of a paper {name!r}, known are: {', '.join(paper_names())}")
     text = files(__package__).joinpath("papers", f"{name.lower()}.toml").read_text("utf-8")
-    return parse_protocol(tomllib.loads(text))
+    content = tomllib.loads(text)
+    return parse_protocol(content, printed_numbers(content["paper"]))
 
 
-def parse_protocol(content: Mapping[str, Any]) -> Protocol:
-    """A protocol from what its file says."""
+def parse_protocol(content: Mapping[str, Any], numbers: Iterable[Printed]) -> Protocol:
+    """A protocol from what its file says, and the paper's numbers."""
     return Protocol(
         paper=content["paper"],
         citation=content["citation"],
@@ -157,6 +167,7 @@ def parse_protocol(content: Mapping[str, Any]) -> Protocol:
         grid_repeats=content["grid_repeats"],
         datasets={plan["name"]: DataPlan(**_tuples(plan)) for plan in content["datasets"]},
         methods={plan["name"]: MethodPlan(**_tuples(plan)) for plan in content["methods"]},
+        numbers=tuple(numbers),
     )
 
 

@@ -10,12 +10,14 @@ from .verdicts import UNLABELLED, Cell
 
 VERDICTS = ("better", "equal", "short", "no data", "not run")
 MARKS = {"better": "+", "equal": "=", "short": "-", "no data": "", "not run": "", "": ""}
-LEGEND = "printed / measured ± std; + better, = equal, - short; partwise: the paper's method with the library's defaults"
+LEGEND = (
+    "printed / measured ± std; + better, = equal, - short; partwise: the paper's method with the library's defaults"
+)
 
 
 def counts(cells: Iterable[Cell]) -> dict[str, int]:
     """How often each verdict was given; cells that the paper does not have are not counted."""
-    found = Counter(cell.verdict for cell in cells if cell.verdict)
+    found: Counter[str] = Counter(cell.verdict for cell in cells if cell.verdict)
     return {verdict: found[verdict] for verdict in VERDICTS}
 
 
@@ -67,7 +69,9 @@ def plain_tables(cells: Sequence[Cell]) -> list[str]:
         grid = _grid(group)
         widths = [max(len(row[j]) for row in grid) for j in range(len(grid[0]))]
         lines += [_title(key, group)]
-        lines += ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in grid]
+        lines += [
+            "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in grid
+        ]
         lines += [""]
     return [*lines, LEGEND]
 

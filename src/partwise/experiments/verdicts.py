@@ -12,7 +12,7 @@ import numpy as np
 
 from .journal import Journal
 from .plan import DEFAULTS, Place, Plan
-from .printed import AVERAGE
+from .printed import AVERAGE, Printed
 
 Verdict = Literal["equal", "better", "short", "no data", "not run", ""]
 UNLABELLED = "accuracy_unlabelled"
@@ -55,13 +55,16 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class _Measured:
+class Measured:
+    """Mean and deviation over repeats."""
+
     mean: float
     std: float
     repeats: int
 
     @property
     def error(self) -> float:
+        """Standard error of the mean."""
         return self.std / self.repeats**0.5
 
 
@@ -73,39 +76,55 @@ def compare(plan: Plan, journal: Journal) -> list[Cell]:
     plan : Plan
     journal : Journal
     """
-    measured: dict[tuple[str, str, int, str], _Measured] = {}
+    measured: dict[tuple[str, str, int, str], Measured] = {}
     for place in plan.places:
         if place.dataset not in plan.absent:
             for method in plan.methods:
                 for metric, found in _measure(plan, journal, place, method.name).items():
                     measured[method.name, place.dataset, place.n_clusters, metric] = found
 
-    def cell(table: str, dataset: str, k: int | None, metric: str, method: str, mean: float | None, std: float | None) -> Cell:
+    def cell(
+        table: str,
+        dataset: str,
+        k: int | None,
+        metric: str,
+        method: str,
+        mean: float | None = None,
+        std: float | None = None,
+    ) -> Cell:
         found = measured.get((method, dataset, k, metric)) if k else _average(plan, measured, method, dataset, metric)
-        ours = None if found is None else (round(found.mean, 2), round(found.std, 2))
+        absent = dataset in plan.absent
         return Cell(
-            plan.protocol.paper, table, dataset, AVERAGE if k is None else str(k), metric, method, mean, std,
-            *(ours or (None, None)), found.repeats if found else 0,
-            "no data" if dataset in plan.absent else _verdict(mean, std, found, plan.printed_repeats(dataset, k)),
+            plan.protocol.paper,
+            table,
+            dataset,
+            AVERAGE if k is None else str(k),
+            metric,
+            method,
+            mean,
+            std,
+            None if found is None else round(found.mean, 2),
+            None if found is None else round(found.std, 2),
+            0 if found is None else found.repeats,
+            "no data" if absent else verdict(mean, std, plan.printed_repeats(dataset, k), found),
         )
 
-    cells = [cell(n.table, n.dataset, n.n_clusters, n.metric, n.method, n.mean, n.std) for n in plan.numbers]
-    if plan.method == DEFAULTS:
-        cells = []
-    headings = list(dict.fromkeys((n.table, n.dataset, n.n_clusters, n.metric) for n in plan.numbers))
+    cells = [] if plan.method == DEFAULTS else [cell(*_heading(n), n.method, n.mean, n.std) for n in plan.numbers]
+    headings = list(dict.fromkeys(_heading(n) for n in plan.numbers if n.dataset not in plan.absent))
     if plan.method in (None, DEFAULTS):
-        cells += [cell(*heading, DEFAULTS, None, None) for heading in headings if heading[1] not in plan.absent]
-    cells += [
-        cell(table, dataset, k, UNLABELLED, method.name, None, None)
-        for method in plan.methods
-        if method.labelled
-        for table, dataset, k, metric in headings
-        if metric == "accuracy" and dataset not in plan.absent
-    ]
+        cells += [cell(*heading, DEFAULTS) for heading in headings]
+    for method in plan.methods:
+        if method.labelled:
+            places = [heading[:3] for heading in headings if heading[3] == "accuracy"]
+            cells += [cell(*place, UNLABELLED, method.name) for place in places]
     return cells
 
 
-def _measure(plan: Plan, journal: Journal, place: Place, name: str) -> dict[str, _Measured]:
+def _heading(number: Printed) -> tuple[str, str, int | None, str]:
+    return number.table, number.dataset, number.n_clusters, number.metric
+
+
+def _measure(plan: Plan, journal: Journal, place: Place, name: str) -> dict[str, Measured]:
     """Mean and deviation of every metric, at the setting that is best for it."""
     method = plan.protocol.methods[name]
     found = {}
@@ -113,17 +132,19 @@ def _measure(plan: Plan, journal: Journal, place: Place, name: str) -> dict[str,
     if method.labelled and "accuracy" in best:
         best[UNLABELLED] = best["accuracy"]
     for metric, setting in best.items():
-        scores = [journal.scores(plan.run(place, method, setting, draw)) for draw in range(plan.n_repeats)]
+        scores = [
+            journal.scores(plan.run(place, method, setting, draw)) for draw in range(plan.n_repeats(place.dataset))
+        ]
         values = [s[metric] for s in scores if s is not None and metric in s]
         if values:
             std = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-            found[metric] = _Measured(float(np.mean(values)), std, len(values))
+            found[metric] = Measured(float(np.mean(values)), std, len(values))
     return found
 
 
 def _average(
-    plan: Plan, measured: dict[tuple[str, str, int, str], _Measured], method: str, dataset: str, metric: str
-) -> _Measured | None:
+    plan: Plan, measured: dict[tuple[str, str, int, str], Measured], method: str, dataset: str, metric: str
+) -> Measured | None:
     """Over the numbers of clusters; None if one is missing."""
     parts = [measured.get((method, p.dataset, p.n_clusters, metric)) for p in plan.places if p.dataset == dataset]
     found = [part for part in parts if part is not None]
@@ -131,11 +152,20 @@ def _average(
         return None
     repeats = min(part.repeats for part in found)
     error = float(np.sqrt(sum(part.error**2 for part in found))) / len(found)
-    return _Measured(float(np.mean([part.mean for part in found])), error * repeats**0.5, repeats)
+    return Measured(float(np.mean([part.mean for part in found])), error * repeats**0.5, repeats)
 
 
-def _verdict(mean: float | None, std: float | None, found: _Measured | None, repeats: int | None) -> Verdict:
-    """Equal within three points or two standard errors of the difference; where no std is printed, ours stands in."""
+def verdict(mean: float | None, std: float | None, repeats: int | None, found: Measured | None) -> Verdict:
+    """Equal within three points or two standard errors of the difference, better or short beyond.
+
+    Parameters
+    ----------
+    mean, std : float or None
+        Printed; where no deviation is printed, the measured one stands in.
+    repeats : int or None
+        Behind the printed number; where that is not known, as many as measured.
+    found : Measured or None
+    """
     if mean is None:
         return ""
     if found is None:
@@ -163,7 +193,5 @@ def read_cells(path: Path) -> list[Cell]:
 
 
 def _cell(row: dict[str, str]) -> Cell:
-    numbers = {
-        name: float(row[name]) if row[name] else None for name in ("printed_mean", "printed_std", "mean", "std")
-    }
+    numbers = {name: float(row[name]) if row[name] else None for name in ("printed_mean", "printed_std", "mean", "std")}
     return Cell(**{**row, **numbers, "repeats": int(row["repeats"])})  # type: ignore[arg-type]
