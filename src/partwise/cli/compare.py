@@ -14,9 +14,10 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from .. import datasets
 from ..core.types import Array, IntArray
+from ..experiments.preparation import draw_labels
 from ..report import PartsRow, draw_parts, picture_bytes, picture_format
 from .arguments import CommandError
-from .comparison import Outcome, default_methods, draw_labels, match_components, run_method, warm_up
+from .comparison import Outcome, default_methods, match_components, run_method, warm_up
 from .display import Display, choose_display
 from .table import LEGEND
 
