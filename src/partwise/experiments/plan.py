@@ -72,9 +72,8 @@ class Plan:
 
     @property
     def methods(self) -> list[MethodPlan]:
-        """The methods in question that this library has."""
-        wanted = [plan for name, plan in self.protocol.methods.items() if self.method in (None, name)]
-        return [plan for plan in wanted if is_available(plan)]
+        """The methods in question."""
+        return [plan for name, plan in self.protocol.methods.items() if self.method in (None, name)]
 
     @cached_property
     def absent(self) -> dict[str, str]:
@@ -151,7 +150,7 @@ class Plan:
     def _pairs(self) -> Iterator[tuple[Place, MethodPlan]]:
         for place in self.places:
             if place.dataset not in self.absent:
-                yield from ((place, method) for method in self.methods)
+                yield from ((place, method) for method in self.methods if is_available(method))
 
 
 def _distinct(settings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -46,10 +46,12 @@ class Sample:
     X : ndarray or csr_array
     y : ndarray of int
         Classes 0, 1, ….
+    image_shape : tuple of (int, int), optional
     """
 
     X: Any
     y: IntArray
+    image_shape: tuple[int, int] | None = None
 
 
 @lru_cache(maxsize=4)
@@ -67,7 +69,7 @@ def prepare(plan: DataPlan, steps: tuple[str, ...]) -> Sample:
             members = np.flatnonzero(y == label)
             place[members] = np.arange(len(members))
         rows = rows[place[rows] % plan.every == 0]
-    return Sample(X[rows], np.unique(y[rows], return_inverse=True)[1].ravel())
+    return Sample(X[rows], np.unique(y[rows], return_inverse=True)[1].ravel(), data.image_shape)
 
 
 def seed(*identity: object) -> int:
@@ -85,7 +87,7 @@ def draw_classes(sample: Sample, n_classes: int, state: int) -> Sample:
     X = sample.X[rows]
     if sp.issparse(X):
         X = sp.csr_array(X[:, np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))])
-    return Sample(X, np.unique(sample.y[rows], return_inverse=True)[1].ravel())
+    return Sample(X, np.unique(sample.y[rows], return_inverse=True)[1].ravel(), sample.image_shape)
 
 
 def draw_labels(y: IntArray, per_class: int, state: int) -> IntArray:

@@ -120,6 +120,8 @@ def _build(run: Run, sample: Sample, state: int) -> Any:
     settings["n_clusters" if "n_clusters" in accepted else "n_components"] = run.n_clusters
     if "random_state" in accepted:
         settings["random_state"] = state
+    if "sample_shape" in accepted:
+        settings["sample_shape"] = sample.image_shape
     if run.method.start is not None:
         settings["init"] = STARTS[run.method.start](sample.X, run.n_clusters, state)
     return estimator(**settings)
