@@ -96,13 +96,16 @@ def test_draws():
         assert set(sample.y[known == label]) == {label}
 
 
-@pytest.mark.parametrize("start", list(STARTS))
-def test_starts_have_components_of_unit_norm(start):
-    X = np.ones((7, 5))
-    W, H = STARTS[start](X, 3, 0)
-    np.testing.assert_allclose(np.linalg.norm(H, axis=1), 1)
-    assert W.shape == (7, 3)
-    assert W.min() >= 0
+def test_starts():
+    X = np.arange(35.0).reshape(7, 5)
+    for start in STARTS.values():
+        W, H = start(X, 3, 0)
+        assert W.shape == (7, 3)
+        assert W.min() >= 0
+        assert np.ptp(start(X, 3, 1)[0] - W) > 0
+    np.testing.assert_allclose(np.linalg.norm(STARTS["unit components"](X, 3, 0)[1], axis=1), 1)
+    H = STARTS["samples"](X, 3, 0)[1]
+    assert {tuple(row) for row in H} <= {tuple(row) for row in X}
 
 
 @pytest.mark.parametrize(

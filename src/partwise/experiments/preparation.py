@@ -107,4 +107,14 @@ def unit_component_start(X: Any, k: int, state: int) -> tuple[Array, Array]:
     return W * norms, H / norms[:, None]
 
 
-STARTS: dict[str, Callable[[Any, int, int], tuple[Array, Array]]] = {"unit components": unit_component_start}
+def sample_start(X: Any, k: int, state: int) -> tuple[Array, Array]:
+    """Components at samples chosen at random, codes uniform with mean 1/k."""
+    rng = np.random.RandomState(state)
+    chosen = rng.choice(X.shape[0], k, replace=False)
+    return rng.uniform(size=(X.shape[0], k)) * (2 / k), np.array(X[chosen])
+
+
+STARTS: dict[str, Callable[[Any, int, int], tuple[Array, Array]]] = {
+    "unit components": unit_component_start,
+    "samples": sample_start,
+}
