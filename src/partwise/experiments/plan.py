@@ -129,23 +129,25 @@ class Plan:
                         yield self.run(place, method, setting, draw)
 
     def best_settings(self, journal: Journal, place: Place, method: MethodPlan) -> dict[str, dict[str, Any]]:
-        """The setting with the best mean, for every metric; empty if not all of the grid has been run.
+        """The setting with the best mean, for every metric; empty if the grid has not been run yet.
 
-        A single setting needs no search. All means are over the same draws.
+        A single setting needs no search. All means are over the same draws: those on which all settings were run.
         """
         settings = method.settings(place.dataset)
         metrics = self.places[place]
         if len(settings) == 1:
             return dict.fromkeys(metrics, settings[0])
-        means: list[dict[str, float]] = []
-        for setting in settings:
-            runs = [self.run(place, method, setting, draw) for draw in range(self.n_grid_repeats(place.dataset))]
-            scores = [journal.scores(run) for run in runs]
-            found = [s for s in scores if s is not None]
-            if len(found) < len(scores):
-                return {}
-            means.append({metric: float(np.mean([s.get(metric, np.nan) for s in found])) for metric in metrics})
-        return {metric: settings[int(np.argmax([mean[metric] for mean in means]))] for metric in metrics}
+        draws = [
+            [journal.scores(self.run(place, method, setting, draw)) for setting in settings]
+            for draw in range(self.n_grid_repeats(place.dataset))
+        ]
+        whole = [[scores for scores in draw if scores is not None] for draw in draws if None not in draw]
+        if not whole:
+            return {}
+        means = {
+            metric: np.mean([[s.get(metric, np.nan) for s in draw] for draw in whole], axis=0) for metric in metrics
+        }
+        return {metric: settings[int(np.argmax(mean))] for metric, mean in means.items()}
 
     def _pairs(self) -> Iterator[tuple[Place, MethodPlan]]:
         for place in self.places:
