@@ -31,6 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paper", metavar="PAPER", help=f"one of: {', '.join(paper_names())}")
     parser.add_argument("--table", metavar="T", help="only this table, by its number in the paper")
     parser.add_argument("--method", metavar="M", help="only this method, by its name in the tables, or partwise")
+    parser.add_argument("--show", action="store_true", help="run nothing, show what has been measured")
     parser.add_argument("--quick", action="store_true", help=f"only {QUICK_REPEATS} repeats of everything")
     parser.add_argument(
         "--repeats", metavar="N", type=whole_number(1), help="at most so many repeats (default: as in the paper)"
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     Parameters
     ----------
     options : argparse.Namespace
-        paper, table, method, quick, repeats, jobs, results.
+        paper, table, method, show, quick, repeats, jobs, results.
     """
     repeats = QUICK_REPEATS if options.quick else options.repeats
     try:
@@ -61,7 +62,8 @@ def run(options: argparse.Namespace) -> None:
         journal = Journal(options.results / "runs" / f"{name}.csv")
         for reason in plan.absent.values():
             print(reason)
-        reproduce(plan, journal, options.jobs, _Lines())
+        if not options.show:
+            reproduce(plan, journal, options.jobs, _Lines())
         cells = compare(plan, journal)
         if options.table is None and options.method is None:
             write_cells(options.results / f"{name}.csv", cells)
