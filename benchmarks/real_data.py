@@ -1,4 +1,4 @@
-"""The papers' data sets as they are used here, from a folder of npz files (PARTWISE_DATA)."""
+"""The papers' data sets as they are used here, from the folder PARTWISE_DATA or ../shared/data beside the checkout."""
 
 from __future__ import annotations
 
@@ -9,28 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
+from partwise import datasets
+from partwise.experiments.preparation import tf_idf
+
 FOLDER = Path(os.environ.get("PARTWISE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
 def load(name):
     """X with samples of unit norm (text as tf-idf of the whole corpus) and classes 0, 1, …"""
-    with np.load(FOLDER / f"{name}.npz", allow_pickle=False) as file:
-        if "X" in file:
-            X = file["X"].astype(np.float64)
-        else:
-            counts = sp.csr_array(
-                (file["data"].astype(np.float64), file["indices"], file["indptr"]), shape=tuple(file["shape"])
-            )
-            X = tf_idf(counts)
-        y = np.unique(file["y"], return_inverse=True)[1]
-    return normalize(X), y.ravel()
-
-
-def tf_idf(counts):
-    """(1 + log tf) · log(n / df)."""
-    df = np.bincount(counts.indices, minlength=counts.shape[1])
-    data = (1 + np.log(counts.data)) * np.log(counts.shape[0] / np.maximum(df, 1))[counts.indices]
-    return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
+    data = datasets.load(name, FOLDER)
+    return normalize(tf_idf(data.X) if sp.issparse(data.X) else data.X), data.y
 
 
 def draw_classes(X, y, n_classes, rng):

@@ -3,35 +3,21 @@
     python examples/nlcf_faces.py [faces.png]
 
 25 subjects with 5 images each, 25 components, everything in 5 × 5 montages. NMF finds parts and dense codes; NLCF finds
-faces, and codes in which mostly a single entry is not zero. Reads `orl32.npz` from the folder PARTWISE_DATA, or else
-scikit-learn's Olivetti faces, which are the same people.
+faces, and codes in which mostly a single entry is not zero. The faces are taken from the folder PARTWISE_DATA, or
+downloaded.
 """
 
-import os
 import sys
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 from sklearn.preprocessing import normalize
 
 from partwise import NMF, LocalCoordinateNMF
+from partwise.datasets import load
 from partwise.metrics import sparseness
 
-FOLDER = Path(os.environ.get("PARTWISE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SIDE = 5
-
-
-def faces():
-    """Images (samples × pixels), subjects, and the shape of an image."""
-    path = FOLDER / "orl32.npz"
-    if path.exists():
-        with np.load(path, allow_pickle=False) as file:
-            return file["X"].astype(np.float64), file["y"], tuple(int(side) for side in file["image_shape"])
-    from sklearn.datasets import fetch_olivetti_faces
-
-    bunch = fetch_olivetti_faces()
-    return bunch.data.astype(np.float64), bunch.target, (64, 64)
 
 
 def draw_subjects(y, rng):
@@ -51,8 +37,8 @@ def montage(images, shape):
 
 def draw(path):
     """Fit both methods and save the figure."""
-    X, y, shape = faces()
-    X = normalize(X)[draw_subjects(y, np.random.RandomState(0))]
+    data = load("orl32")
+    X, shape = normalize(data.X)[draw_subjects(data.y, np.random.RandomState(0))], data.image_shape
     models = {
         "NMF": NMF(SIDE * SIDE, random_state=0, max_iter=500, tol=0),
         "NLCF": LocalCoordinateNMF(SIDE * SIDE, coordinate_strength=0.1, random_state=0, max_iter=500, tol=0),

@@ -1,6 +1,16 @@
-"""What takes long is skipped, visibly, unless it is asked for."""
+"""What takes long is skipped, visibly, unless asked for; and where tests find the papers' data.
+
+They are in the folder that PARTWISE_DATA names, or in ../shared/data beside the checkout.
+"""
+
+import os
+from pathlib import Path
 
 import pytest
+
+BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "data"
+if "PARTWISE_DATA" not in os.environ and BESIDE_THE_CHECKOUT.is_dir():
+    os.environ["PARTWISE_DATA"] = str(BESIDE_THE_CHECKOUT)
 
 
 def pytest_addoption(parser):
@@ -13,3 +23,10 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="takes minutes; run by `make test-full`"))
+
+
+@pytest.fixture
+def no_data(monkeypatch, tmp_path):
+    """A computer without any data set: no folder is named, and the cache is empty."""
+    monkeypatch.delenv("PARTWISE_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -20,6 +20,8 @@ COMMANDS = {
     "compare": "run all methods on a data set and compare them",
     "fit": "fit a method to data in a file and save the model",
     "apply": "code and label data in a file by a saved model",
+    "data": "list the data sets that are known",
+    "reproduce": "repeat the experiments of a paper",
 }
 
 INTERRUPTED = 130  # as shells report a process that Ctrl-C ended

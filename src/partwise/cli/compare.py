@@ -13,9 +13,10 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from .. import datasets
 from ..core.types import Array, IntArray
+from ..experiments.preparation import draw_labels
 from ..report import PartsRow, draw_parts, picture_bytes, picture_format
 from .arguments import CommandError, add_seed, check_writable, whole_number
-from .comparison import Outcome, default_methods, draw_labels, match_components, run_method, warm_up
+from .comparison import Outcome, default_methods, match_components, run_method, warm_up
 from .display import Display, choose_display
 from .table import LEGEND
 
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
     """
     output = _check_output(options.output or Path(f"partwise-{options.data}.png"))
     display = choose_display()
-    data = datasets.load(options.data)
+    data = _load_images(options.data)
     k = _check_components(options.components or len(data.class_names), data)
     known = draw_labels(data.y, _check_labels_per_class(options.labels_per_class, data), options.seed)
     X = normalize(data.X)
@@ -122,8 +123,7 @@ def _run_all(X: Array, y: IntArray, known: IntArray, k: int, seed: int, display:
 
 def _draw(data: datasets.DataSet, X: Array, known: IntArray, outcomes: list[Outcome], seed: int, format: str) -> bytes:
     """The picture: components in the order of the classes that use them, and a sample of each class."""
-    if data.image_shape is None:
-        raise CommandError(f"{data.name} holds no images, so its parts cannot be drawn.")
+    assert data.image_shape is not None  # checked when the data were loaded
     shown = np.array([np.flatnonzero((data.y == label) & (known < 0))[0] for label in np.unique(data.y)])
     rows = []
     for outcome in outcomes:
@@ -148,6 +148,16 @@ def _draw(data: datasets.DataSet, X: Array, known: IntArray, outcomes: list[Outc
         samples_heading="A sample of each class, and what each method makes of it: code times components",
     )
     return picture_bytes(figure, format)
+
+
+def _load_images(name: str) -> datasets.DataSet:
+    try:
+        data = datasets.load(name)
+    except datasets.DataSetError as error:
+        raise CommandError(str(error)) from None
+    if data.image_shape is None:
+        raise CommandError(f"{name} holds no images, so its parts cannot be drawn.")
+    return data
 
 
 def _check_output(path: Path) -> Path:

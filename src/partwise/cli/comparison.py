@@ -71,16 +71,6 @@ def default_methods(n_components: int, seed: int) -> list[Method]:
     ]
 
 
-def draw_labels(y: IntArray, per_class: int, seed: int) -> IntArray:
-    """The classes of a few samples per class, drawn at random, and −1 for all others."""
-    rng = np.random.RandomState(seed)
-    known = np.full(len(y), -1, np.intp)
-    for label in np.unique(y):
-        chosen = rng.choice(np.flatnonzero(y == label), per_class, replace=False)
-        known[chosen] = label
-    return known
-
-
 def warm_up(methods: list[Method]) -> None:
     """Run every method on a handful of numbers, so that compilation is not charged to the first one timed."""
     X = np.random.RandomState(0).uniform(0.1, 1.0, size=(24, 6))

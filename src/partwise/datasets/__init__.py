@@ -1,5 +1,7 @@
-"""Data sets by name."""
+"""Data sets by name: shipped with scikit-learn, in a folder of the user's, in the cache, or downloaded."""
 
+from .catalogue import CATALOGUE, Entry
+from .files import DataSetError, cache_folder, find, user_folder
 from .registry import DataSet, load, names
 
-__all__ = ["DataSet", "load", "names"]
+__all__ = ["CATALOGUE", "DataSet", "DataSetError", "Entry", "cache_folder", "find", "load", "names", "user_folder"]

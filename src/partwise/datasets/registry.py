@@ -1,13 +1,18 @@
-"""The data sets that are known, and how each is loaded. A new one is a function and a line in `LOADERS`."""
+"""Load a data set by its name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..core.types import Array, IntArray
+from ..core.types import IntArray
+from . import files
+from .catalogue import CATALOGUE
+from .remote import fetch
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,8 +22,8 @@ class DataSet:
     Attributes
     ----------
     name : str
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Non-negative and as published: scaling is left to the user.
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        Non-negative and as published: scaling is left to the user. Texts are sparse counts of terms.
     y : ndarray of int, shape (n_samples,)
         Class of every sample, an index into `class_names`; −1 if it is not known.
     class_names : tuple of str
@@ -30,7 +35,7 @@ class DataSet:
     """
 
     name: str
-    X: Array
+    X: Any
     y: IntArray
     class_names: tuple[str, ...]
     image_shape: tuple[int, int] | None
@@ -39,13 +44,18 @@ class DataSet:
     terms: tuple[str, ...] | None = None
 
 
-def load(name: str) -> DataSet:
+def load(name: str, folder: str | Path | None = None) -> DataSet:
     """Load a data set.
+
+    It is looked for in the folder the user names, then in the cache; what is in neither is downloaded, if there is a
+    public source that can be read by a program, and kept in the cache.
 
     Parameters
     ----------
     name : str
         One of :func:`names`.
+    folder : path, optional
+        Folder of npz files; by default the one that the variable PARTWISE_DATA names.
 
     Returns
     -------
@@ -57,14 +67,31 @@ def load(name: str) -> DataSet:
     >>> load("digits").X.shape
     (1797, 64)
     """
-    if name not in LOADERS:
+    if name in LOADERS:
+        return LOADERS[name]()
+    if name not in CATALOGUE:
         raise ValueError(f"There is no data set {name!r}; known are: {', '.join(names())}.")
-    return LOADERS[name]()
+    entry = CATALOGUE[name]
+    path = files.find(name, folder)
+    arrays = files.read(path if path is not None else fetch(entry))
+    X, y = arrays["X"], arrays["y"]
+    if not isinstance(X, np.ndarray):
+        X.sum_duplicates()
+    return DataSet(
+        name=name,
+        X=X.astype(np.float64, copy=False),
+        y=y,
+        class_names=tuple(map(str, arrays.get("classes", range(int(y.max()) + 1)))),
+        image_shape=(int(arrays["image_shape"][0]), int(arrays["image_shape"][1])) if "image_shape" in arrays else None,
+        licence=entry.licence,
+        citation=entry.citation,
+        terms=tuple(map(str, arrays["terms"])) if "terms" in arrays else None,
+    )
 
 
 def names() -> list[str]:
-    """Names of all data sets that can be loaded."""
-    return sorted(LOADERS)
+    """Names of all data sets that are known, whether or not they are here."""
+    return sorted({*LOADERS, *CATALOGUE})
 
 
 def _digits() -> DataSet:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.decomposition import TruncatedSVD
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -84,6 +83,8 @@ class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, Transfor
         -------
         self
         """
+        from sklearn.decomposition import TruncatedSVD
+
         self._validate_params()
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS)
         n, m = X.shape

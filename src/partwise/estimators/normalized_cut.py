@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.manifold import spectral_embedding
 from sklearn.utils._param_validation import Interval
 
 from ..core.operand import Operand
@@ -91,6 +90,7 @@ class NormalizedCut(BaseSpectralClustering):
         self.random_state = random_state
 
     def _embed(self, X: Operand) -> Array:
+
         term = NeighborGraph(1.0, **{name: getattr(self, name) for name in GRAPH_PARAMETERS})
         bound = term.bind(X)
         assert isinstance(bound, BoundNeighborGraph)  # what such a term binds to
@@ -106,6 +106,8 @@ class NormalizedCut(BaseSpectralClustering):
 
 
 def _eigenvectors(edges: Any, k: int) -> Array:
+    from sklearn.manifold import spectral_embedding
+
     # scikit-learn solves a small problem densely only under this name.
     solver = "lobpcg" if edges.shape[0] < 5 * k + 1 else "arpack"
     edges.indices, edges.indptr = edges.indices.astype(np.int32), edges.indptr.astype(np.int32)

@@ -1,0 +1,86 @@
+"""Write the pages of this folder from ``results/*.csv``.
+
+    python docs/reproduction/make.py
+
+The results come from ``partwise reproduce PAPER``; what is said about them is in ``findings.md``.
+"""
+
+from pathlib import Path
+
+from partwise.experiments import load_protocol, paper_names, read_cells
+from partwise.experiments.tables import LEGEND, counts_line, markdown_tables, summary_table
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE.parents[1] / "results"
+NOTE = "<!-- Made by docs/reproduction/make.py from results/*.csv. -->\n"
+
+
+def paper_page(name, cells):
+    """All tables of a paper."""
+    protocol = load_protocol(name)
+    return "\n".join(
+        [
+            NOTE,
+            f"# {protocol.paper}: printed and measured",
+            "",
+            f"{protocol.citation}. The protocol is"
+            f" [{name}.toml](../../src/partwise/experiments/papers/{name}.toml); made by `partwise reproduce {name}`.",
+            "",
+            f"{counts_line(cells)}.",
+            "",
+            summary_table(cells, "method"),
+            "",
+            f"{LEGEND}.",
+            "",
+            markdown_tables(cells),
+        ]
+    )
+
+
+def summary_page(cells):
+    """Verdicts per paper and per paper's own method, then the findings."""
+    own = {
+        (protocol.paper, method) for protocol in map(load_protocol, paper_names()) for method in protocol.own_methods
+    }
+    pages = [f"- [{paper}]({name}.md)" for name, paper in paper_names().items()]
+    return "\n".join(
+        [
+            NOTE,
+            "# The five papers, reproduced",
+            "",
+            f"Of {sum(1 for cell in cells if cell.verdict)} printed numbers: {counts_line(cells)}.",
+            "",
+            "A cell is *equal* if the measured mean is within three points of the printed one, or within two standard",
+            "errors of the difference (where the paper gives no deviation, the measured one stands in), *better* or",
+            "*short* beyond. *No data*: JAFFE and PIE are not public. Repeats are in the tables:",
+            "",
+            *pages,
+            "",
+            "## By paper",
+            "",
+            summary_table(cells, "paper"),
+            "",
+            "## The papers' own methods",
+            "",
+            summary_table([cell for cell in cells if (cell.paper, cell.method) in own], "method"),
+            "",
+            "## By method",
+            "",
+            summary_table(cells, "method"),
+            "",
+            (HERE / "findings.md").read_text("utf-8"),
+        ]
+    )
+
+
+def main():
+    """Write everything."""
+    found = {name: read_cells(RESULTS / f"{name}.csv") for name in paper_names() if (RESULTS / f"{name}.csv").exists()}
+    for name, cells in found.items():
+        (HERE / f"{name}.md").write_text(paper_page(name, cells).rstrip() + "\n", "utf-8")
+    everything = [cell for cells in found.values() for cell in cells]
+    (HERE / "README.md").write_text(summary_page(everything).rstrip() + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""``partwise reproduce``: a paper's tables, as printed and as measured."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from ..experiments import Journal, UnknownPaper, compare, load_protocol, paper_names, reproduce, write_cells
+from ..experiments.plan import Plan
+from ..experiments.tables import counts_line, plain_tables
+from .arguments import CommandError, whole_number
+
+IF_INTERRUPTED = "what was measured is kept, and the same command goes on from there"
+DESCRIPTION = """\
+Repeat the experiments of a paper and print its tables with the printed number,
+the measured mean and deviation, and a verdict for every cell: equal (within 3
+points or two standard errors of the difference), better, short, or no data.
+
+Every finished run is kept in RESULTS/runs/PAPER.csv. A reproduction that was
+interrupted goes on where it was; nothing is computed twice. The tables are
+written to RESULTS/PAPER.csv.
+"""
+QUICK_REPEATS = 2
+SECONDS_BETWEEN_LINES = 20.0
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("paper", metavar="PAPER", help=f"one of: {', '.join(paper_names())}")
+    parser.add_argument("--table", metavar="T", help="only this table, by its number in the paper")
+    parser.add_argument("--method", metavar="M", help="only this method, by its name in the tables, or partwise")
+    parser.add_argument("--show", action="store_true", help="run nothing, show what has been measured")
+    parser.add_argument("--quick", action="store_true", help=f"only {QUICK_REPEATS} repeats of everything")
+    parser.add_argument(
+        "--repeats", metavar="N", type=whole_number(1), help="at most so many repeats (default: as in the paper)"
+    )
+    parser.add_argument(
+        "--jobs", metavar="N", type=whole_number(1), default=1, help="processes to use (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--results", metavar="RESULTS", type=Path, default=Path("results"), help="folder of results (default: results)"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run what is missing, print the tables, and write them.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        paper, table, method, show, quick, repeats, jobs, results.
+    """
+    repeats = QUICK_REPEATS if options.quick else options.repeats
+    try:
+        plan = Plan(load_protocol(options.paper), options.table, options.method, repeats)
+    except UnknownPaper as error:
+        raise CommandError(f"{error}.") from None
+    name = options.paper.lower()
+    try:
+        journal = Journal(options.results / "runs" / f"{name}.csv")
+        for reason in plan.absent.values():
+            print(reason)
+        if not options.show:
+            reproduce(plan, journal, options.jobs, _Lines())
+        cells = compare(plan, journal)
+        if options.table is None and options.method is None:
+            write_cells(options.results / f"{name}.csv", cells)
+    except OSError as error:
+        raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from None
+    print("\n".join(plain_tables(cells)))
+    print(counts_line(cells))
+    if repeats is not None and repeats < plan.protocol.repeats:
+        print(f"with {repeats} repeats, where the paper has {plan.protocol.repeats}")
+
+
+class _Lines:
+    """A line on standard error now and then: how far it is, and how long it will take."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self, done: int, total: int, seconds_left: float | None) -> None:
+        now = time.monotonic()
+        if now < self._next and done < total:
+            return
+        self._next = now + SECONDS_BETWEEN_LINES
+        left = "" if seconds_left is None else f", about {_duration(seconds_left)} left"
+        print(f"{done} of {total} runs{left}", file=sys.stderr, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,91 @@
+"""Data sets as npz files: where they are looked for, and how they are laid out.
+
+Images have the arrays `X` (samples × pixels, row by row, upright) and `image_shape`; texts have the parts of a CSR
+matrix of counts, `data`, `indices`, `indptr`, `shape`, and may have `terms`. Both have `y` and may have `classes`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.types import Array
+
+FOLDER_VARIABLE = "PARTWISE_DATA"
+
+
+class DataSetError(Exception):
+    """A data set that cannot be had, and what to do about it, in a sentence or two."""
+
+
+def user_folder(folder: str | Path | None = None) -> Path | None:
+    """The folder the user names: the argument, or else the variable PARTWISE_DATA."""
+    named = folder if folder is not None else os.environ.get(FOLDER_VARIABLE)
+    return Path(named) if named else None
+
+
+def cache_folder() -> Path:
+    """Where downloads are kept: `partwise` in the user's cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "partwise"
+
+
+def find(name: str, folder: str | Path | None = None) -> Path | None:
+    """The file of a data set: in the user's folder, then in the cache; None if it is in neither.
+
+    Parameters
+    ----------
+    name : str
+    folder : path, optional
+        By default the folder named by PARTWISE_DATA.
+    """
+    named = user_folder(folder)
+    if named is not None and not named.is_dir():
+        raise DataSetError(f"There is no folder {named}; it was named as the place of the data sets.")
+    for place in (named, cache_folder()):
+        if place is not None and (path := place / f"{name}.npz").is_file():
+            return path
+    return None
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The arrays of a file: `X` (CSR for texts), `y` as 0, 1, …, and whatever else it holds."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise DataSetError(f"{path} cannot be read as a data set: {error}.") from None
+    if "X" not in arrays and {"data", "indices", "indptr", "shape"} <= set(arrays):
+        data, indices, indptr, shape = (arrays.pop(part) for part in ("data", "indices", "indptr", "shape"))
+        # Counts are stored as small integers; arithmetic on those would wrap around.
+        arrays["X"] = sp.csr_array((data.astype(np.float64), indices, indptr), shape=tuple(map(int, shape)))
+    if missing := {"X", "y"} - set(arrays):
+        raise DataSetError(f"{path} has no {' and no '.join(sorted(missing))}; a data set needs X and y.")
+    arrays["y"] = np.unique(arrays["y"], return_inverse=True)[1].ravel().astype(np.intp)
+    if arrays["X"].shape[0] != len(arrays["y"]):
+        raise DataSetError(f"{path} has {arrays['X'].shape[0]} samples in X, but {len(arrays['y'])} in y.")
+    return arrays
+
+
+def write(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Write a file in one piece: whoever looks sees all of it or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(f".{os.getpid()}.npz")
+    np.savez_compressed(part, **dict(arrays))  # type: ignore[arg-type]
+    part.replace(path)
+
+
+def content_digest(X: Any, y: Array) -> str:
+    """A checksum of the numbers themselves, whatever file they come in: values, places of the non-zeros, classes."""
+    rows, columns = X.nonzero()
+    values = np.asarray(X[rows, columns], np.float32).ravel()
+    digest = hashlib.sha256(np.asarray(X.shape, np.int64).tobytes())
+    for part, kind in ((rows, np.int32), (columns, np.int32), (values, np.float32), (y, np.int32)):
+        digest.update(np.ascontiguousarray(part, kind).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,96 @@
+"""Finished runs in a file: every one is on the disk before the next is begun, and none is computed twice."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from pathlib import Path
+
+from .runs import SCORES, Run
+
+COLUMNS = ("dataset", "n_clusters", "method", "setting", "draw", "digest", *SCORES)
+
+
+class Journal:
+    """The results of a paper's runs.
+
+    A line that is not whole, because the process was killed while writing it, is dropped: that run is done again.
+    Lines of runs that a protocol no longer has stay where they are and count for nothing.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._rows = _read(path)
+
+    def __contains__(self, run: Run) -> bool:
+        return run.digest in self._rows
+
+    def scores(self, run: Run) -> dict[str, float] | None:
+        """What the run gave, None if it has not been made."""
+        row = self._rows.get(run.digest)
+        return None if row is None else {name: float(row[name]) for name in SCORES if row[name]}
+
+    def add(self, run: Run, scores: dict[str, float]) -> None:
+        """Write a finished run to the disk."""
+        place = {
+            "dataset": run.data.name,
+            "n_clusters": str(run.n_clusters),
+            "method": run.method.name,
+            "setting": run.setting_text,
+            "draw": str(run.draw),
+            "digest": run.digest,
+        }
+        row = place | {name: str(scores.get(name, "")) for name in SCORES}
+        if not self.path.exists():
+            self._rewrite()
+        with self.path.open("a", encoding="utf-8", newline="") as file:
+            file.write(_line(row))
+            file.flush()
+            os.fsync(file.fileno())
+        self._rows[run.digest] = row
+
+    def tidy(self) -> None:
+        """Put the lines into an order that does not depend on the order of the runs, and drop what is not whole."""
+        if self.path.exists():
+            self._rows = dict(sorted(self._rows.items(), key=lambda item: _order(item[1])))
+            self._rewrite()
+
+    def _rewrite(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = self.path.with_suffix(".new")
+        with new.open("w", encoding="utf-8", newline="") as file:
+            file.write(",".join(COLUMNS) + "\n")
+            file.writelines(_line(row) for row in self._rows.values())
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self.path)
+
+
+def _line(row: dict[str, str]) -> str:
+    text = io.StringIO()
+    csv.DictWriter(text, COLUMNS, lineterminator="\n").writerow(row)
+    return text.getvalue()
+
+
+def _order(row: dict[str, str]) -> tuple[object, ...]:
+    return row["dataset"], int(row["n_clusters"]), row["method"], row["setting"], int(row["draw"]), row["digest"]
+
+
+def _read(path: Path) -> dict[str, dict[str, str]]:
+    """Rows by digest; a torn last line is cut off the file, so that what is appended starts on a line of its own."""
+    if not path.exists():
+        return {}
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole == 0:
+        path.unlink()
+        return {}
+    if whole < len(content):
+        os.truncate(path, whole)
+    rows = csv.DictReader(io.StringIO(content[:whole].decode("utf-8"), newline=""))
+    return {row["digest"]: row for row in rows}

@@ -1,0 +1,163 @@
+"""Which runs a protocol needs, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .. import datasets
+from .journal import Journal
+from .printed import Printed
+from .protocol import MethodPlan, Protocol, UnknownPaper
+from .runs import Run, is_available
+
+DEFAULTS = "partwise"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where methods meet: a data set and a number of clusters."""
+
+    dataset: str
+    n_clusters: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is wanted of a protocol.
+
+    Attributes
+    ----------
+    protocol : Protocol
+    table, method : str, optional
+        Only this table, only this method.
+    repeats : int, optional
+        At most so many.
+    """
+
+    protocol: Protocol
+    table: str | None = None
+    method: str | None = None
+    repeats: int | None = None
+
+    def __post_init__(self) -> None:
+        tables = list(dict.fromkeys(number.table for number in self.protocol.numbers))
+        if self.table is not None and self.table not in tables:
+            raise UnknownPaper(f"{self.protocol.paper} has no table {self.table!r}, it has: {', '.join(tables)}")
+        if self.method is not None and self.method not in self.protocol.methods:
+            known = ", ".join(self.protocol.methods)
+            raise UnknownPaper(f"{self.protocol.paper} has no method {self.method!r}, it has: {known}")
+
+    @cached_property
+    def numbers(self) -> tuple[Printed, ...]:
+        """The printed numbers in question."""
+        return tuple(
+            number
+            for number in self.protocol.numbers
+            if self.table in (None, number.table) and self.method in (None, DEFAULTS, number.method)
+        )
+
+    @cached_property
+    def places(self) -> dict[Place, tuple[str, ...]]:
+        """Where something is measured, and the metrics there."""
+        found: dict[Place, dict[str, None]] = {}
+        for number in self.numbers:
+            if number.n_clusters is not None:
+                found.setdefault(Place(number.dataset, number.n_clusters), {})[number.metric] = None
+        return {place: tuple(metrics) for place, metrics in found.items()}
+
+    @property
+    def methods(self) -> list[MethodPlan]:
+        """The methods in question."""
+        return [plan for name, plan in self.protocol.methods.items() if self.method in (None, name)]
+
+    @cached_property
+    def absent(self) -> dict[str, str]:
+        """Data sets that are not here, and how to get them."""
+        found = {}
+        for name in {place.dataset for place in self.places}:
+            try:
+                datasets.load(self.protocol.datasets[name].data)
+            except datasets.DataSetError as error:
+                found[name] = str(error)
+        return found
+
+    def n_repeats(self, dataset: str) -> int:
+        """Draws of a data set's cells."""
+        wanted = self.protocol.datasets[dataset].repeats or self.protocol.repeats
+        return min(self.repeats or wanted, wanted)
+
+    def n_grid_repeats(self, dataset: str) -> int:
+        """Draws on which the settings of a grid are compared."""
+        wanted = self.protocol.datasets[dataset].grid_repeats or self.protocol.grid_repeats
+        return min(self.n_repeats(dataset), wanted)
+
+    def printed_repeats(self, dataset: str, n_clusters: int | None) -> int | None:
+        """Runs behind a printed number; None for an average."""
+        if n_clusters is None:
+            return None
+        full = n_clusters == self.protocol.datasets[dataset].classes
+        return self.protocol.full_repeats if full else self.protocol.repeats
+
+    def run(self, place: Place, method: MethodPlan, setting: Mapping[str, Any], draw: int) -> Run:
+        """One of the runs."""
+        data = self.protocol.datasets[place.dataset]
+        return Run(self.protocol.paper, data, place.n_clusters, draw, method, setting)
+
+    def grid_runs(self) -> Iterator[Run]:
+        """Runs that need no knowledge of others: all settings on a few draws. Draw by draw, so that all cells grow."""
+        for draw in range(self.protocol.repeats):
+            for place, method in self._pairs():
+                if draw < self.n_grid_repeats(place.dataset):
+                    for setting in method.settings(place.dataset):
+                        yield self.run(place, method, setting, draw)
+
+    def further_runs(self, journal: Journal) -> Iterator[Run]:
+        """All other draws, with the settings that came out best."""
+        chosen = {
+            (place, method.name): _distinct(self.best_settings(journal, place, method).values())
+            for place, method in self._pairs()
+        }
+        for draw in range(self.protocol.repeats):
+            for place, method in self._pairs():
+                if self.n_grid_repeats(place.dataset) <= draw < self.n_repeats(place.dataset):
+                    for setting in chosen[place, method.name]:
+                        yield self.run(place, method, setting, draw)
+
+    def best_settings(self, journal: Journal, place: Place, method: MethodPlan) -> dict[str, dict[str, Any]]:
+        """The setting with the best mean, for every metric; empty if the grid has not been run yet.
+
+        A single setting needs no search. All means are over the same draws: those on which all settings were run.
+        """
+        settings = method.settings(place.dataset)
+        metrics = self.places[place]
+        if len(settings) == 1:
+            return dict.fromkeys(metrics, settings[0])
+        draws = [
+            [journal.scores(self.run(place, method, setting, draw)) for setting in settings]
+            for draw in range(self.n_grid_repeats(place.dataset))
+        ]
+        whole = [[scores for scores in draw if scores is not None] for draw in draws if None not in draw]
+        if not whole:
+            return {}
+        means = {
+            metric: np.mean([[s.get(metric, np.nan) for s in draw] for draw in whole], axis=0) for metric in metrics
+        }
+        return {metric: settings[int(np.argmax(mean))] for metric, mean in means.items()}
+
+    def _pairs(self) -> Iterator[tuple[Place, MethodPlan]]:
+        for place in self.places:
+            if place.dataset not in self.absent:
+                yield from ((place, method) for method in self.methods if is_available(method))
+
+
+def _distinct(settings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for setting in settings:
+        if setting not in found:
+            found.append(setting)
+    return found

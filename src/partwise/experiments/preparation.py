@@ -1,0 +1,120 @@
+"""From a data set by name to the samples of one run: preprocessing, and the draw of classes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import normalize
+
+from .. import datasets
+from ..core.types import Array, IntArray
+from .protocol import DataPlan
+
+
+def tf_idf(counts: Any) -> Any:
+    """(1 + log tf) · log(n / df), over all documents there are: classes are cut out afterwards."""
+    df = np.bincount(counts.indices, minlength=counts.shape[1])
+    values = (1 + np.log(counts.data)) * np.log(counts.shape[0] / np.maximum(df, 1))[counts.indices]
+    return sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def unit_norm(X: Any) -> Any:
+    """Every sample at Euclidean length 1."""
+    return normalize(X)
+
+
+def unit_maximum(X: Any) -> Any:
+    """The largest entry is 1."""
+    return X / X.max()
+
+
+STEPS: dict[str, Callable[[Any], Any]] = {"tf-idf": tf_idf, "unit norm": unit_norm, "unit maximum": unit_maximum}
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The samples of one run.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array
+    y : ndarray of int
+        Classes 0, 1, ….
+    image_shape : tuple of (int, int), optional
+    """
+
+    X: Any
+    y: IntArray
+    image_shape: tuple[int, int] | None = None
+
+
+@lru_cache(maxsize=4)
+def prepare(plan: DataPlan, steps: tuple[str, ...]) -> Sample:
+    """A data set after its preprocessing; the last few are kept."""
+    data = datasets.load(plan.data)
+    X, y = data.X, data.y
+    for step in steps:
+        X = STEPS[step](X)
+    rows = np.arange(len(y))[: plan.first]
+    if plan.every > 1:
+        # The views of an object come in order: evenly spaced ones are kept.
+        place = np.zeros(len(y), np.intp)
+        for label in np.unique(y):
+            members = np.flatnonzero(y == label)
+            place[members] = np.arange(len(members))
+        rows = rows[place[rows] % plan.every == 0]
+    return Sample(X[rows], np.unique(y[rows], return_inverse=True)[1].ravel(), data.image_shape)
+
+
+def seed(*identity: object) -> int:
+    """A seed that depends on what is named and on nothing else."""
+    digest = hashlib.sha256("|".join(map(str, identity)).encode()).digest()
+    return int.from_bytes(digest[:4], "little")
+
+
+def draw_classes(sample: Sample, n_classes: int, state: int) -> Sample:
+    """The samples of some classes, chosen at random; features that are zero in all of them are left out."""
+    if n_classes > int(sample.y.max()) + 1:
+        raise ValueError(f"{n_classes} classes were asked for, and there are {int(sample.y.max()) + 1}.")
+    chosen = np.random.RandomState(state).choice(int(sample.y.max()) + 1, n_classes, replace=False)
+    rows = np.flatnonzero(np.isin(sample.y, chosen))
+    X = sample.X[rows]
+    if sp.issparse(X):
+        X = sp.csr_array(X[:, np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))])
+    return Sample(X, np.unique(sample.y[rows], return_inverse=True)[1].ravel(), sample.image_shape)
+
+
+def draw_labels(y: IntArray, per_class: int, state: int) -> IntArray:
+    """The classes of a few samples per class, and −1 for all others."""
+    rng = np.random.RandomState(state)
+    known = np.full(len(y), -1, np.intp)
+    for label in np.unique(y):
+        known[rng.choice(np.flatnonzero(y == label), per_class, replace=False)] = label
+    return known
+
+
+def unit_component_start(X: Any, k: int, state: int) -> tuple[Array, Array]:
+    """Uniform numbers; every component at length 1, once, and its length in the codes (the GNMF authors' program)."""
+    rng = np.random.RandomState(state)
+    W, H = rng.uniform(size=(X.shape[0], k)), rng.uniform(size=(k, X.shape[1]))
+    norms = np.linalg.norm(H, axis=1)
+    return W * norms, H / norms[:, None]
+
+
+def sample_start(X: Any, k: int, state: int) -> tuple[Array, Array]:
+    """Components at samples chosen at random, codes uniform with mean 1/k."""
+    rng = np.random.RandomState(state)
+    chosen = rng.choice(X.shape[0], k, replace=False)
+    return rng.uniform(size=(X.shape[0], k)) * (2 / k), np.array(X[chosen])
+
+
+STARTS: dict[str, Callable[[Any, int, int], tuple[Array, Array]]] = {
+    "unit components": unit_component_start,
+    "samples": sample_start,
+}

@@ -1,0 +1,175 @@
+"""How a paper's tables were made, as data: `papers/*.toml`, to be read with the paper beside them."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from .printed import Printed, printed_numbers
+
+
+class UnknownPaper(ValueError):
+    """A paper, table or method that no protocol has."""
+
+
+@dataclass(frozen=True)
+class DataPlan:
+    """How a data set is used.
+
+    Attributes
+    ----------
+    name : str
+        As in the tables.
+    data : str
+        As in `partwise.datasets`.
+    classes : int
+        All there are.
+    prepare : tuple of str
+        Steps, in order: functions of `preparation.STEPS`.
+    first : int, optional
+        Only the first samples.
+    every : int, default=1
+        Only every so many samples of each class.
+    repeats, grid_repeats : int, optional
+        Instead of the protocol's, where more would cost too much.
+    """
+
+    name: str
+    data: str
+    classes: int
+    prepare: tuple[str, ...] = ()
+    first: int | None = None
+    every: int = 1
+    repeats: int | None = None
+    grid_repeats: int | None = None
+
+
+@dataclass(frozen=True)
+class MethodPlan:
+    """How a method is run.
+
+    Attributes
+    ----------
+    name : str
+        As in the tables.
+    estimator : str
+        Name in `partwise`, or "KMeans".
+    parameters : mapping
+        Of the estimator; "none" stands for None.
+    grid : mapping of str to list
+        Parameters over which the best mean is taken, separately for every cell, as in the paper.
+    on : mapping of str to mapping
+        Parameters that differ on some data set of the tables.
+    start : str, optional
+        Name of a start in `preparation.STARTS`, if it is none of the estimator's.
+    labelled : int
+        Samples of each class whose label the method may see.
+    prepare : tuple of str
+        Further steps after those of the data set.
+    """
+
+    name: str
+    estimator: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, list[Any]] = field(default_factory=dict)
+    on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    start: str | None = None
+    labelled: int = 0
+    prepare: tuple[str, ...] = ()
+
+    def settings(self, dataset: str) -> list[dict[str, Any]]:
+        """All parameter settings on a data set: one, or the points of the grid."""
+        own = {**self.parameters, **self.grid, **self.on.get(dataset, {})}
+        grid = {name: value for name, value in own.items() if isinstance(value, list)}
+        fixed = {name: value for name, value in own.items() if not isinstance(value, list)}
+        points = itertools.product(*grid.values())
+        settings = [{**fixed, **dict(zip(grid, point, strict=True))} for point in points]
+        return [{name: None if value == "none" else value for name, value in s.items()} for s in settings]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A paper's experiments.
+
+    Attributes
+    ----------
+    paper : str
+        As in the tables of printed numbers.
+    citation : str
+    own_methods : tuple of str
+        Those that the paper proposes.
+    repeats : int
+        Draws of classes; where all classes are used, there is one draw and repeats differ by their random start.
+    full_repeats : int
+        How many the paper made where all classes are used: often one.
+    grid_repeats : int
+        Draws on which grids are compared; the best settings get all repeats. The paper's way is grid_repeats = repeats.
+    datasets : mapping of str to DataPlan
+    methods : mapping of str to MethodPlan
+        In the order of the tables; "partwise" is the paper's own method with this library's defaults.
+    numbers : tuple of Printed
+        What the paper prints.
+    """
+
+    paper: str
+    citation: str
+    own_methods: tuple[str, ...]
+    repeats: int
+    full_repeats: int
+    grid_repeats: int
+    datasets: Mapping[str, DataPlan]
+    methods: Mapping[str, MethodPlan]
+    numbers: tuple[Printed, ...]
+
+
+@cache
+def paper_names() -> dict[str, str]:
+    """Papers that have a protocol: the name of the file, and the name in the tables."""
+    folder = files(__package__).joinpath("papers")
+    found = sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml"))
+    return {name: tomllib.loads(folder.joinpath(f"{name}.toml").read_text("utf-8"))["paper"] for name in found}
+
+
+def load_protocol(name: str) -> Protocol:
+    """The protocol of a paper.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`paper_names`, in any case.
+
+    Examples
+    --------
+    >>> from partwise.experiments import load_protocol
+    >>> load_protocol("gnmf").repeats
+    50
+    """
+    if name.lower() not in paper_names():
+        raise UnknownPaper(f"there is no protocol of a paper {name!r}, known are: {', '.join(paper_names())}")
+    text = files(__package__).joinpath("papers", f"{name.lower()}.toml").read_text("utf-8")
+    content = tomllib.loads(text)
+    return parse_protocol(content, printed_numbers(content["paper"]))
+
+
+def parse_protocol(content: Mapping[str, Any], numbers: Iterable[Printed]) -> Protocol:
+    """A protocol from what its file says, and the paper's numbers."""
+    return Protocol(
+        paper=content["paper"],
+        citation=content["citation"],
+        own_methods=tuple(content["own_methods"]),
+        repeats=content["repeats"],
+        full_repeats=content["full_repeats"],
+        grid_repeats=content["grid_repeats"],
+        datasets={plan["name"]: DataPlan(**_tuples(plan)) for plan in content["datasets"]},
+        methods={plan["name"]: MethodPlan(**_tuples(plan)) for plan in content["methods"]},
+        numbers=tuple(numbers),
+    )
+
+
+def _tuples(plan: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in plan.items()}

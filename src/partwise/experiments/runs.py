@@ -1,0 +1,127 @@
+"""One run: a method with a setting, on one draw of classes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from ..core.threads import one_thread
+from ..metrics import clustering_accuracy, normalized_mutual_information, purity, sparseness
+from .preparation import STARTS, Sample, draw_classes, draw_labels, prepare, seed
+from .protocol import DataPlan, MethodPlan
+
+SCORES = ("accuracy", "nmi_max", "nmi_sqrt", "purity", "sparseness", "accuracy_unlabelled")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is run; equal runs have equal results.
+
+    Attributes
+    ----------
+    paper : str
+    data : DataPlan
+    n_clusters : int
+    draw : int
+        Number of the draw of classes.
+    method : MethodPlan
+    setting : mapping
+        Parameters of the estimator.
+    """
+
+    paper: str
+    data: DataPlan
+    n_clusters: int
+    draw: int
+    method: MethodPlan
+    setting: Mapping[str, Any]
+
+    @property
+    def setting_text(self) -> str:
+        """The setting where it lies on the grid, readable."""
+        varied = {*self.method.grid, *self.method.on.get(self.data.name, {})}
+        return " ".join(f"{name}={value}" for name, value in sorted(self.setting.items()) if name in varied)
+
+    @property
+    def digest(self) -> str:
+        """A short name of everything that decides the result."""
+        content = {
+            "data": [self.data.data, *self.data.prepare, *self.method.prepare, self.data.first, self.data.every],
+            "estimator": [self.method.estimator, self.method.start, self.method.labelled],
+            "setting": dict(self.setting),
+        }
+        text = json.dumps([*self._place, self.method.name, content], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def _place(self) -> tuple[Any, ...]:
+        return self.paper, self.data.name, self.n_clusters, self.draw
+
+    @property
+    def seeds(self) -> tuple[int, int, int]:
+        """Of the classes, the labels and the fit.
+
+        Methods share classes and labels; the settings of a grid also share the start, so that the best of a grid is
+        not the luckiest start.
+        """
+        return seed(*self._place, "classes"), seed(*self._place, "labels"), seed(*self._place, self.method.name)
+
+
+def find_estimator(name: str) -> Any:
+    """The class an estimator's name means, or None if there is none of that name."""
+    import partwise
+
+    return KMeans if name == "KMeans" else getattr(partwise, name, None)
+
+
+def is_available(method: MethodPlan) -> bool:
+    """Whether there is an estimator of that name with those parameters."""
+    estimator = find_estimator(method.estimator)
+    return estimator is not None and set(method.parameters) <= set(estimator().get_params())
+
+
+def execute(run: Run) -> dict[str, float]:
+    """Fit, read off the clusters, and score them, in per cent."""
+    classes, labels, start = run.seeds
+    sample = draw_classes(prepare(run.data, run.data.prepare + run.method.prepare), run.n_clusters, classes)
+    known = draw_labels(sample.y, run.method.labelled, labels) if run.method.labelled else None
+    model = _build(run, sample, start)
+    with warnings.catch_warnings(), one_thread():
+        # That a paper's number of sweeps is too small, or its strength too large, is part of its protocol.
+        warnings.simplefilter("ignore")
+        model.fit(sample.X, known)
+        found = np.asarray(model.labels_)
+    y = sample.y
+    scores = {
+        "accuracy": clustering_accuracy(y, found),
+        "nmi_max": normalized_mutual_information(y, found, average="max"),
+        "nmi_sqrt": normalized_mutual_information(y, found, average="sqrt"),
+        "purity": purity(y, found),
+    }
+    if hasattr(model, "embedding_"):
+        scores["sparseness"] = float(np.mean(sparseness(np.abs(model.embedding_))))
+    if known is not None:
+        scores["accuracy_unlabelled"] = clustering_accuracy(y[known < 0], found[known < 0])
+    return {name: round(100 * value, 4) for name, value in scores.items()}
+
+
+def _build(run: Run, sample: Sample, state: int) -> Any:
+    """The estimator with its parameters."""
+    estimator = find_estimator(run.method.estimator)
+    accepted = estimator().get_params()
+    settings = dict(run.setting)
+    settings["n_clusters" if "n_clusters" in accepted else "n_components"] = run.n_clusters
+    if "random_state" in accepted:
+        settings["random_state"] = state
+    if "sample_shape" in accepted:
+        settings["sample_shape"] = sample.image_shape
+    if run.method.start is not None:
+        settings["init"] = STARTS[run.method.start](sample.X, run.n_clusters, state)
+    return estimator(**settings)

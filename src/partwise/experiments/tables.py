@@ -1,0 +1,106 @@
+"""Tables of printed and measured numbers, as text and as Markdown, and how often each verdict was given."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from .plan import DEFAULTS
+from .verdicts import UNLABELLED, Cell
+
+VERDICTS = ("better", "equal", "short", "no data", "not run")
+MARKS = {"better": "+", "equal": "=", "short": "-", "no data": "", "not run": "", "": ""}
+LEGEND = (
+    "printed / measured ± std; + better, = equal, - short; partwise: the paper's method with the library's defaults"
+)
+
+
+def counts(cells: Iterable[Cell]) -> dict[str, int]:
+    """How often each verdict was given; cells that the paper does not have are not counted."""
+    found: Counter[str] = Counter(cell.verdict for cell in cells if cell.verdict)
+    return {verdict: found[verdict] for verdict in VERDICTS}
+
+
+def counts_line(cells: Iterable[Cell]) -> str:
+    """The counts in a sentence."""
+    found = counts(cells)
+    measured = sum(found[verdict] for verdict in VERDICTS[:3])
+    good = found["better"] + found["equal"]
+    share = f", {good / measured:.0%} of the measured ones better or equal" if measured else ""
+    return ", ".join(f"{number} {verdict}" for verdict, number in found.items() if number) + share
+
+
+def _groups(cells: Sequence[Cell]) -> dict[tuple[str, str, str], list[Cell]]:
+    found: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in cells:
+        found.setdefault((cell.table, cell.dataset, cell.metric), []).append(cell)
+    return dict(sorted(found.items(), key=lambda item: item[0][2] == UNLABELLED))
+
+
+def _text(cell: Cell | None) -> str:
+    """What stands in a table."""
+    if cell is None:
+        return ""
+    printed = "" if cell.printed_mean is None else f"{cell.printed_mean:g} / "
+    if cell.mean is None:
+        return f"{printed}{cell.verdict}"
+    return f"{printed}{cell.mean:.1f} ± {cell.std:.1f} {MARKS[cell.verdict]}".rstrip()
+
+
+def _grid(cells: Sequence[Cell]) -> list[list[str]]:
+    """Rows are numbers of clusters, columns are methods."""
+    methods = list(dict.fromkeys(cell.method for cell in cells))
+    rows = list(dict.fromkeys(cell.n_clusters for cell in cells))
+    places = {(cell.n_clusters, cell.method): cell for cell in cells}
+    body = [[row, *(_text(places.get((row, method))) for method in methods)] for row in rows]
+    return [["k", *methods], *body]
+
+
+def _title(key: tuple[str, str, str], cells: Sequence[Cell]) -> str:
+    repeats = sorted({cell.repeats for cell in cells if cell.repeats})
+    span = f", {repeats[0]}" + (f" to {repeats[-1]}" if len(repeats) > 1 else "") + " repeats" if repeats else ""
+    return f"Table {key[0]}, {key[1]}, {key[2]}{span}"
+
+
+def plain_tables(cells: Sequence[Cell]) -> list[str]:
+    """Every table as lines of text."""
+    lines = []
+    for key, group in _groups(cells).items():
+        grid = _grid(group)
+        widths = [max(len(row[j]) for row in grid) for j in range(len(grid[0]))]
+        lines += [_title(key, group)]
+        lines += [
+            "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in grid
+        ]
+        lines += [""]
+    return [*lines, LEGEND]
+
+
+def markdown_tables(cells: Sequence[Cell]) -> str:
+    """Every table in Markdown."""
+    lines = []
+    for key, group in _groups(cells).items():
+        head, *body = _grid(group)
+        lines += [f"### {_title(key, group)}", ""]
+        lines += _markdown(head, body)
+        lines += [""]
+    return "\n".join(lines)
+
+
+def _markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *body)]
+
+
+def summary_table(cells: Sequence[Cell], by: str) -> str:
+    """Verdicts by an attribute of the cells, such as "method", in Markdown."""
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        if cell.verdict and cell.method != DEFAULTS:
+            groups.setdefault(getattr(cell, by), []).append(cell)
+    body = []
+    for name, group in groups.items():
+        found = counts(group)
+        measured = sum(found[verdict] for verdict in VERDICTS[:3])
+        share = f"{(found['better'] + found['equal']) / measured:.0%}" if measured else ""
+        body.append([name, str(len(group)), *(str(found[verdict]) for verdict in VERDICTS), share])
+    return "\n".join(_markdown([by, "cells", *VERDICTS, "better or equal"], body))

@@ -1,0 +1,62 @@
+"""`partwise data` and `partwise reproduce`."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from partwise.cli import main, reproduce
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
+from tiny import PROTOCOL
+
+
+@pytest.fixture
+def tiny(monkeypatch, tmp_path):
+    monkeypatch.setattr(reproduce, "load_protocol", lambda name: PROTOCOL)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_data_lists_what_is_known(capsys, no_data, tmp_path):
+    (tmp_path / "yale32.npz").touch()
+    assert main(["data", "--folder", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert f"yale32: 165 x 1024, 15 classes; Yale faces\n  here: {tmp_path / 'yale32.npz'}" in out
+    assert "not here; source: jundongl/scikit-feature @ 48cffad4, skfeature/data/COIL20.mat" in out
+    assert "terms of use: CC BY 4.0" in out
+
+
+def test_data_in_a_folder_that_is_not_there(capsys, tmp_path):
+    assert main(["data", "--folder", str(tmp_path / "nowhere")]) == 2
+    assert capsys.readouterr().err.startswith("partwise data: There is no folder")
+
+
+def test_reproduce_quick(capsys, tiny, tmp_path):
+    assert main(["reproduce", "tiny", "--quick"]) == 0
+    out, err = capsys.readouterr()
+    assert "Table 1, Digits, nmi_max, 2 repeats" in out
+    assert out.splitlines()[-1] == "with 2 repeats, where the paper has 4"
+    assert " runs, about " in err
+    assert (tmp_path / "results" / "runs" / "tiny.csv").is_file()
+    assert (tmp_path / "results" / "tiny.csv").read_text().count("\n") == 1 + 24 + 6 + 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nobody"], "there is no protocol of a paper 'nobody', known are: cnmf, gnmf, llnmf, nlcf, rls-nmf."),
+        (["gnmf", "--method", "XNMF"], "GNMF has no method 'XNMF', it has: Kmeans, LSI+Kmeans, NMF, GNMF, partwise."),
+        (["gnmf", "--table", "9"], "GNMF has no table '9', it has: 2, 3."),
+    ],
+)
+def test_what_is_not_known(capsys, arguments, sentence):
+    assert main(["reproduce", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f"partwise reproduce: {sentence}\n"
+
+
+def test_results_that_cannot_be_written(capsys, tiny, tmp_path):
+    (tmp_path / "taken").write_text("")
+    assert main(["reproduce", "tiny", "--quick", "--method", "Kmeans", "--results", "taken"]) == 2
+    assert "taken" in capsys.readouterr().err

@@ -1,0 +1,192 @@
+"""Protocols agree with the printed tables, preprocessing with its formulas, verdicts with their definition."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from tiny import PROTOCOL, carry_out
+
+from partwise.datasets import CATALOGUE
+from partwise.experiments import compare, load_protocol, paper_names, printed_numbers, read_cells, write_cells
+from partwise.experiments.plan import Place, Plan
+from partwise.experiments.preparation import STARTS, STEPS, Sample, draw_classes, draw_labels, prepare, tf_idf
+from partwise.experiments.protocol import DataPlan, MethodPlan
+from partwise.experiments.runs import is_available
+from partwise.experiments.tables import counts, counts_line, markdown_tables, plain_tables, summary_table
+from partwise.experiments.verdicts import Measured, verdict
+
+PAPERS = list(paper_names())
+
+
+def test_all_printed_numbers_are_there():
+    numbers = [number for paper in paper_names().values() for number in printed_numbers(paper)]
+    assert len(numbers) == 1282
+    assert len(set(numbers)) == 1282
+    assert sum(number.dataset in ("JAFFE", "PIE") for number in numbers) == 112
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_protocols_cover_their_tables(paper):
+    protocol = load_protocol(paper)
+    assert {number.method for number in protocol.numbers} == set(protocol.methods) - {"partwise"}
+    assert {number.dataset for number in protocol.numbers} == set(protocol.datasets)
+    assert set(protocol.own_methods) <= set(protocol.methods)
+    for name, plan in protocol.datasets.items():
+        assert CATALOGUE[plan.data].classes == plan.classes
+        assert max(n.n_clusters or 0 for n in protocol.numbers if n.dataset == name) <= plan.classes
+        assert set(plan.prepare) <= set(STEPS)
+    for method in protocol.methods.values():
+        assert method.start in {None, *STARTS}
+        assert set(method.on) <= set(protocol.datasets)
+        assert set(method.prepare) <= set(STEPS)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_methods_accept_their_parameters(paper):
+    """Of the estimators that exist: all settings are valid."""
+    from partwise.experiments.runs import find_estimator
+
+    protocol = load_protocol(paper)
+    for method in filter(is_available, protocol.methods.values()):
+        for dataset in protocol.datasets:
+            for setting in method.settings(dataset):
+                model = find_estimator(method.estimator)(**setting)
+                model._validate_params()
+
+
+def test_settings():
+    method = MethodPlan("m", "e", {"a": 1, "scale": "none"}, {"b": [1, 2], "c": [3, 4]}, {"D": {"b": 7, "a": [8, 9]}})
+    assert method.settings("other") == [{"a": 1, "scale": None, "b": b, "c": c} for b in (1, 2) for c in (3, 4)]
+    assert method.settings("D") == [{"a": a, "scale": None, "b": 7, "c": c} for a in (8, 9) for c in (3, 4)]
+
+
+def test_tf_idf_entry_by_entry():
+    counts_ = np.array([[3.0, 0, 1], [1, 0, 0], [2, 0, 5]])
+    expected = np.zeros((3, 3))
+    for i in range(3):
+        for j in range(3):
+            if counts_[i, j]:
+                expected[i, j] = (1 + math.log(counts_[i, j])) * math.log(3 / (counts_[:, j] > 0).sum())
+    np.testing.assert_allclose(tf_idf(sp.csr_array(counts_)).toarray(), expected)
+
+
+def test_every_so_many_samples_of_a_class_and_the_first_ones():
+    all_of_them = prepare(DataPlan("d", "digits", 10), ())
+    some = prepare(DataPlan("d", "digits", 10, every=10), ())
+    for label in range(10):
+        members = all_of_them.X[all_of_them.y == label]
+        np.testing.assert_array_equal(some.X[some.y == label], members[::10])
+    first = prepare(DataPlan("d", "digits", 10, first=50), ("unit maximum",))
+    np.testing.assert_array_equal(first.X * 16, all_of_them.X[:50])
+
+
+def test_draws():
+    rng = np.random.RandomState(0)
+    X = sp.csr_array(np.kron(np.eye(5), rng.uniform(1, 2, size=(4, 3))))
+    sample = Sample(X, np.repeat(np.arange(5), 4))
+    drawn = draw_classes(sample, 2, 3)
+    assert drawn.X.shape == (8, 6)
+    np.testing.assert_array_equal(drawn.y, np.repeat([0, 1], 4))
+    with pytest.raises(ValueError, match="6 classes were asked for, and there are 5"):
+        draw_classes(sample, 6, 0)
+    known = draw_labels(sample.y, 2, 0)
+    for label in range(5):
+        assert (known == label).sum() == 2
+        assert set(sample.y[known == label]) == {label}
+
+
+def test_starts():
+    X = np.arange(35.0).reshape(7, 5)
+    for start in STARTS.values():
+        W, H = start(X, 3, 0)
+        assert W.shape == (7, 3)
+        assert W.min() >= 0
+        assert np.ptp(start(X, 3, 1)[0] - W) > 0
+    np.testing.assert_allclose(np.linalg.norm(STARTS["unit components"](X, 3, 0)[1], axis=1), 1)
+    H = STARTS["samples"](X, 3, 0)[1]
+    assert {tuple(row) for row in H} <= {tuple(row) for row in X}
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "repeats", "found", "expected"),
+    [
+        (80.0, 1.0, 10, Measured(82.9, 1.0, 10), "equal"),
+        (80.0, 1.0, 10, Measured(83.1, 1.0, 10), "better"),
+        (80.0, 1.0, 10, Measured(76.9, 1.0, 10), "short"),
+        # Two errors of the difference: 2 √(4² + 3²) = 10.
+        (80.0, 12.0, 9, Measured(70.1, 6.0, 4), "equal"),
+        (80.0, 12.0, 9, Measured(69.9, 6.0, 4), "short"),
+        # No deviation printed, one run: ours stands in, 2 √(4² + 2²) = 8.94.
+        (80.0, None, 1, Measured(88.9, 4.0, 4), "equal"),
+        (80.0, None, 1, Measured(89.0, 4.0, 4), "better"),
+        (80.0, None, None, None, "not run"),
+        (None, None, None, Measured(1.0, 1.0, 1), ""),
+    ],
+)
+def test_verdicts(mean, std, repeats, found, expected):
+    assert verdict(mean, std, repeats, found) == expected
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    return carry_out(tmp_path_factory.mktemp("runs") / "runs.csv")
+
+
+def test_cells_are_means_over_the_best_setting(measured):
+    """GNMF, k = 3, accuracy, from the journal by hand."""
+    plan, journal = measured
+    method = PROTOCOL.methods["GNMF"]
+    place = Place("Digits", 3)
+    by_setting = {
+        strength: [
+            journal.scores(plan.run(place, method, {**method.settings("Digits")[0], "graph_strength": strength}, draw))
+            for draw in range(4)
+        ]
+        for strength in (1.0, 10.0)
+    }
+    best = max(by_setting, key=lambda s: sum(score["accuracy"] for score in by_setting[s][:2]))
+    values = [score["accuracy"] for score in by_setting[best]]
+    cells = {(c.method, c.metric, c.n_clusters): c for c in compare(plan, journal)}
+    cell = cells["GNMF", "accuracy", "3"]
+    assert cell.mean == pytest.approx(np.mean(values), abs=0.006)
+    assert cell.std == pytest.approx(np.std(values, ddof=1), abs=0.006)
+    assert cell.repeats == 4
+    average = cells["GNMF", "accuracy", "Avg"]
+    assert average.mean == pytest.approx((cell.mean + cells["GNMF", "accuracy", "2"].mean) / 2, abs=0.01)
+
+
+def test_cells_beyond_the_paper(measured):
+    cells = compare(*measured)
+    assert all(c.printed_mean is None and c.verdict == "" for c in cells if c.method == "partwise")
+    assert {c.method for c in cells if c.metric == "accuracy_unlabelled"} == {"CNMF"}
+    assert {c.verdict for c in cells if c.method == "Unheard"} == {"not run"}
+    assert {c.verdict for c in cells if c.method == "CNMF" and c.printed_mean} == {"better"}
+    assert sum(counts(cells).values()) == 24
+
+
+def test_tidy_file_round_trip(measured, tmp_path):
+    cells = compare(*measured)
+    write_cells(tmp_path / "tiny.csv", cells)
+    assert read_cells(tmp_path / "tiny.csv") == cells
+    header = (tmp_path / "tiny.csv").read_text().splitlines()[0]
+    assert header == "paper,table,dataset,n_clusters,metric,method,printed_mean,printed_std,mean,std,repeats,verdict"
+
+
+def test_tables(measured):
+    cells = compare(*measured)
+    text = "\n".join(plain_tables(cells))
+    assert "Table 1, Digits, accuracy, 4 repeats" in text
+    assert "99.9 / " in text
+    assert "50 / not run" in text
+    assert "| k | Kmeans | GNMF | CNMF | Unheard | partwise |" in markdown_tables(cells)
+    assert "| CNMF | 6 | 6 | 0 | 0 | 0 | 0 | 100% |" in summary_table(cells, "method")
+    assert counts_line(cells).startswith(f"{counts(cells)['better']} better, ")
+
+
+def test_a_plan_without_data(no_data, tmp_path):
+    protocol = load_protocol("rls-nmf")
+    plan = Plan(protocol, table="1", repeats=1)
+    assert list(plan.absent) == ["JAFFE"]
+    assert "Put jaffe.npz" in plan.absent["JAFFE"]
+    assert list(plan.grid_runs()) == []

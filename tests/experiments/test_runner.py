@@ -1,0 +1,115 @@
+"""The runner: nothing twice, nothing lost, and results that depend on the run alone."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tiny import PROTOCOL, carry_out
+
+from partwise.experiments import Journal, reproduce, runner
+from partwise.experiments.plan import Plan
+from partwise.experiments.runs import execute
+
+PROGRAM = Path(__file__).parent / "tiny.py"
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    path = tmp_path_factory.mktemp("undisturbed") / "runs.csv"
+    carry_out(path)
+    return path.read_bytes()
+
+
+def start(path, jobs):
+    return subprocess.Popen(
+        [sys.executable, str(PROGRAM), str(path), str(jobs)], stdout=subprocess.PIPE, text=True, process_group=0
+    )
+
+
+def test_all_runs_are_there(undisturbed, tmp_path):
+    """2 places × (4 repeats of 3 methods without a grid, 2 settings × 2 draws and at least one more × 2 of GNMF)."""
+    (tmp_path / "runs.csv").write_bytes(undisturbed)
+    lines = undisturbed.decode().splitlines()
+    assert len(lines) - 1 >= 2 * (3 * 4 + 2 * 2 + 2)
+    plan, journal = Plan(PROTOCOL), Journal(tmp_path / "runs.csv")
+    assert all(run in journal for run in [*plan.grid_runs(), *plan.further_runs(journal)])
+    assert not any("Unheard" in line for line in lines)
+
+
+def test_two_processes_give_the_same_file(undisturbed, tmp_path):
+    with start(tmp_path / "runs.csv", 2) as process:
+        assert process.wait(timeout=120) == 0
+    assert (tmp_path / "runs.csv").read_bytes() == undisturbed
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_killed_and_started_again(undisturbed, tmp_path, jobs):
+    """SIGKILL in the middle, a torn line on top of it, then a second start: the same bytes as without all that."""
+    path = tmp_path / "runs.csv"
+    with start(path, jobs) as process:
+        for line in process.stdout:
+            if int(line.split()[0]) >= 5:
+                break
+        os.kill(process.pid, signal.SIGKILL)
+    done = path.read_bytes()
+    assert 5 <= done.count(b"\n") - 1 < undisturbed.count(b"\n") - 1
+    path.write_bytes(done + b"Digits,3,CN")
+    carry_out(path)
+    assert path.read_bytes() == undisturbed
+
+
+def test_nothing_is_computed_twice(undisturbed, tmp_path, monkeypatch):
+    path = tmp_path / "runs.csv"
+    path.write_bytes(undisturbed)
+    monkeypatch.setattr(runner, "execute", lambda run: pytest.fail(f"{run} was made already"))
+    carry_out(path)
+    assert path.read_bytes() == undisturbed
+
+
+def test_workers_leave_when_their_parent_is_killed(tmp_path):
+    with start(tmp_path / "runs.csv", 2) as process:
+        process.stdout.readline()
+        os.kill(process.pid, signal.SIGKILL)
+        # The workers hold the other end of the pipe: it is closed when the last of them has left.
+        process.stdout.read()
+
+
+def test_part_of_a_plan_leaves_other_lines_alone(undisturbed, tmp_path):
+    path = tmp_path / "runs.csv"
+    carry_out(path, method="Kmeans", repeats=1)
+    assert path.read_bytes().count(b"\n") == 1 + 2
+    carry_out(path)
+    assert path.read_bytes() == undisturbed
+
+
+def test_a_run_depends_on_nothing_but_itself():
+    runs = list(Plan(PROTOCOL, repeats=1).grid_runs())
+    there = {run.digest: execute(run) for run in runs}
+    back = {run.digest: execute(run) for run in reversed(runs)}
+    assert there == back
+    assert len(there) == len(runs)
+
+
+def test_methods_share_classes_and_settings_share_starts():
+    runs = [run for run in Plan(PROTOCOL, repeats=1).grid_runs() if run.n_clusters == 3]
+    assert len({run.seeds[0] for run in runs}) == 1
+    grid = [run for run in runs if run.method.name == "GNMF"]
+    assert len(grid) == 2
+    assert len({run.seeds for run in grid}) == 1
+    assert len({run.digest for run in grid}) == 2
+
+
+def test_an_interruption_keeps_what_is_done(tmp_path):
+    def interrupt(done, total, left):
+        assert left is not None
+        assert done <= total
+        if done == 3:
+            raise KeyboardInterrupt
+
+    journal = Journal(tmp_path / "runs.csv")
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(Plan(PROTOCOL, method="Kmeans"), journal, 2, interrupt)
+    assert len((tmp_path / "runs.csv").read_text().splitlines()) == 1 + 3
