@@ -23,21 +23,24 @@ class Assignment:
     ----------
     codes : ndarray of shape (n_samples, n_components)
     rule : {"kmeans", "argmax"}
-        The best of 20 runs of k-means on the codes, or the largest entry of each code.
+        The best run of k-means on the codes, or the largest entry of each code.
     seed : int
+    n_starts : int, default=20
+        Runs of k-means.
     """
 
-    def __init__(self, codes: Array, rule: Assign, seed: int):
+    def __init__(self, codes: Array, rule: Assign, seed: int, n_starts: int = KMEANS_STARTS):
         self._codes = codes
         self._rule = rule
         self._seed = seed
+        self._n_starts = n_starts
 
     @cached_property
     def _kmeans(self) -> Any:
         from sklearn.cluster import KMeans
 
         n_clusters = min(self._codes.shape[1], len(np.unique(self._codes, axis=0)))
-        kmeans = KMeans(n_clusters=n_clusters, n_init=KMEANS_STARTS, random_state=self._seed)
+        kmeans = KMeans(n_clusters=n_clusters, n_init=self._n_starts, random_state=self._seed)
         # Codes are narrow: threads would wait for each other more than work.
         with one_thread():
             return kmeans.fit(self._codes)

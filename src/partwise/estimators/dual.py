@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.dual import DualState, KernelMatrix
 from ..core.objective import Objective
-from ..core.operand import Operand
+from ..core.operand import Operand, as_operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
@@ -21,6 +21,7 @@ from ..solvers.choice import choose_dual_solver
 from ..solvers.codes import code_rows
 from ..solvers.dual_starts import dual_start
 from ..solvers.loop import Options, minimise
+from ..terms import Frobenius
 from ..terms.dual import BoundDualTerm, BoundRobustDualFit
 from .base import BaseFactorization
 from .feature_maps import feature_map
@@ -113,6 +114,7 @@ class BaseDualFactorization(BaseFactorization):
             free: Factor | None = None if any(term.orthogonality for term in bound) else CODES
             W, P = normalise(result.W, result.Ht, free, kernel.operand)
             self._settle(DualState(kernel, W, P), bound)
+        self._losses = [Frobenius()]
         self.objective_ = result.objective
         self.history_ = result.history
         self.n_iter_ = result.n_iter
@@ -167,6 +169,19 @@ class BaseDualFactorization(BaseFactorization):
             raise ValueError(f"init: P has shape {P.shape}; it must be {(n, k)}.")
         return check_factors((W, P.T), (n, n), k, dtype)
 
+    def _seen(self, X: Operand) -> tuple[Operand, Array]:
+        self._check_space()
+        mapped = self._map.new(X)
+        seen = as_operand(mapped.array, sample_weight=X.sample_weight)
+        return seen, np.array(self.components_.T, X.dtype, order="C")
+
+    def _check_space(self) -> None:
+        """Refuse what needs components in the space of the data where there are none."""
+        if hasattr(self, "embedding_") and not hasattr(self, "components_"):
+            raise ValueError(
+                f"kernel={self.kernel!r} has no components in the space of the data; only 'linear' and 'cosine' have."
+            )
+
     def _code(self, X: Operand) -> Array:
         mapped = self._map.new(X)
         with mapped.at_work():
@@ -184,10 +199,7 @@ class BaseDualFactorization(BaseFactorization):
         -------
         X : ndarray of shape (n_samples, n_features)
         """
-        if hasattr(self, "embedding_") and not hasattr(self, "components_"):
-            raise ValueError(
-                f"kernel={self.kernel!r} has no components in the space of the data; only 'linear' and 'cosine' have."
-            )
+        self._check_space()
         return super().inverse_transform(W)
 
     @property

@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.term import Term
 from ..core.types import IntArray
 from ..graphs import check_labels
+from ..selection.grids import NEIGHBORS, RANKS, STRENGTHS, Grid
 from ..terms import NeighborGraph
 from ..terms.graph import BoundNeighborGraph
-from .base import BaseFactorization
+from .base import OPEN, BaseFactorization
 from .nmf import fit_term
 
 
@@ -85,8 +86,9 @@ class GraphNMF(BaseFactorization):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
-        "graph_strength": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), *OPEN],
+        "graph_strength": [Interval(Real, 0, None, closed="left"), *OPEN],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), *OPEN],
         "metric": [StrOptions({"cosine", "euclidean"})],
         "edge_weights": [StrOptions({"binary", "heat", "cosine"})],
         "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
@@ -96,12 +98,18 @@ class GraphNMF(BaseFactorization):
         "loss": [StrOptions({"frobenius", "kullback-leibler"})],
     }
 
+    _selectable: ClassVar[dict[str, Grid]] = {
+        "n_components": RANKS,
+        "n_neighbors": NEIGHBORS,
+        "graph_strength": STRENGTHS,
+    }
+
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: Any = 8,
         *,
-        graph_strength: float = 10.0,
-        n_neighbors: int = 5,
+        graph_strength: Any = 10.0,
+        n_neighbors: Any = 5,
         metric: str = "cosine",
         edge_weights: str = "binary",
         bandwidth: float | None = None,

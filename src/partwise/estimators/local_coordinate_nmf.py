@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.term import Term
+from ..selection.grids import COORDINATE_STRENGTHS, NEIGHBORS, RANKS, STRENGTHS, Grid
 from ..terms import NeighborGraph
 from ..terms.local_coordinates import LocalCoordinates
-from .base import BaseFactorization
+from .base import OPEN, BaseFactorization
 from .nmf import fit_term
 
 
@@ -70,9 +71,10 @@ class LocalCoordinateNMF(BaseFactorization):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
-        "coordinate_strength": [Interval(Real, 0, None, closed="left")],
-        "graph_strength": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), *OPEN],
+        "coordinate_strength": [Interval(Real, 0, None, closed="left"), *OPEN],
+        "graph_strength": [Interval(Real, 0, None, closed="left"), *OPEN],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), *OPEN],
         "metric": [StrOptions({"cosine", "euclidean"})],
         "edge_weights": [StrOptions({"binary", "heat", "cosine"})],
         "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
@@ -80,16 +82,23 @@ class LocalCoordinateNMF(BaseFactorization):
         "loss": [StrOptions({"frobenius", "kullback-leibler"})],
     }
 
+    _selectable: ClassVar[dict[str, Grid]] = {
+        "n_components": RANKS,
+        "n_neighbors": NEIGHBORS,
+        "coordinate_strength": COORDINATE_STRENGTHS,
+        "graph_strength": STRENGTHS,
+    }
+
     # The penalty settles the scale; there is nothing to choose.
     scale = "auto"
 
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: Any = 8,
         *,
-        coordinate_strength: float = 0.1,
-        graph_strength: float = 0.0,
-        n_neighbors: int = 5,
+        coordinate_strength: Any = 0.1,
+        graph_strength: Any = 0.0,
+        n_neighbors: Any = 5,
         metric: str = "cosine",
         edge_weights: str = "binary",
         bandwidth: float | None = None,

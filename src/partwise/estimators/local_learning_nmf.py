@@ -12,10 +12,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
+from ..selection.grids import NEIGHBORS, RANKS, STRENGTHS, Grid
 from ..solvers.spectral import spectral_embedding, start_from_labels
 from ..terms.local_learning import BoundLocalLearning, LocalLearning
 from .assignment import Assignment
-from .base import NAMED_STARTS, BaseFactorization
+from .base import NAMED_STARTS, OPEN, BaseFactorization
 from .nmf import fit_term
 
 # Parameters of the local predictors, shared with LocalLearningClustering.
@@ -102,18 +103,26 @@ class LocalLearningNMF(BaseFactorization):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
         **PREDICTOR_CONSTRAINTS,
-        "local_strength": [Interval(Real, 0, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), *OPEN],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), *OPEN],
+        "local_strength": [Interval(Real, 0, None, closed="left"), *OPEN],
         "loss": [StrOptions({"frobenius", "kullback-leibler"})],
         "scale": [StrOptions({"auto", "components", "codes"}), None],
         "init": [StrOptions({*NAMED_STARTS, "spectral"}), tuple, list],
     }
 
+    _selectable: ClassVar[dict[str, Grid]] = {
+        "n_components": RANKS,
+        "n_neighbors": NEIGHBORS,
+        "local_strength": STRENGTHS,
+    }
+
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: Any = 8,
         *,
-        local_strength: float = 10.0,
-        n_neighbors: int = 10,
+        local_strength: Any = 10.0,
+        n_neighbors: Any = 10,
         kernel: Any = "cosine",
         bandwidth: float | None = None,
         ridge: float = 0.01,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -10,8 +10,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.operand import Missing
 from ..core.term import Term
 from ..core.types import CODES, COMPONENTS
+from ..selection.grids import RANKS, Grid
 from ..terms import L1, L2, BetaDivergence, Frobenius
-from .base import BaseFactorization
+from .base import OPEN, BaseFactorization
 
 LOSSES = ("frobenius", "kullback-leibler", "itakura-saito")
 
@@ -103,6 +104,7 @@ class NMF(BaseFactorization):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left"), *OPEN],
         "loss": [StrOptions(set(LOSSES)), Interval(Real, None, None, closed="neither")],
         "l1_codes": [Interval(Real, 0, None, closed="left")],
         "l2_codes": [Interval(Real, 0, None, closed="left")],
@@ -111,9 +113,11 @@ class NMF(BaseFactorization):
         "missing": [StrOptions({"nan", "unstored"}), None],
     }
 
+    _selectable: ClassVar[dict[str, Grid]] = {"n_components": RANKS}
+
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: Any = 8,
         *,
         loss: str | float = "frobenius",
         l1_codes: float = 0.0,
