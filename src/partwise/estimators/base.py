@@ -116,6 +116,7 @@ class BaseFactorization(
             if grids:
                 self._fit_chosen(choose(self, grids, operand, labels, rng), operand, labels, callbacks, rng)
             else:
+                vars(self).pop("selection_", None)
                 check_size(X.shape, self.n_components, X.dtype.itemsize)
                 self._fit_operand(operand, labels, callbacks, rng)
         seed = int(rng.randint(np.iinfo(np.int32).max))

@@ -36,13 +36,14 @@ class GraphNMF(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
-    graph_strength : float, default=10.0
+    n_components : int, "auto" or sequence of int, default=8
+        Number of parts, k. "auto" chooses it without labels, a sequence among its values; see `selection_`.
+    graph_strength : float, "auto" or sequence of float, default=10.0
         How much neighbours count, λ in the paper; 0 is :class:`NMF`. It has no unit: scaling X does not change it.
-        Faces want 1 or less, digits 1 to 10, objects and topics 10 to 1,000.
-    n_neighbors : int, default=5
-        Neighbours of each sample in the graph.
+        Faces want 1 or less, digits 1 to 10, objects and topics 10 to 1,000. "auto" chooses it without labels: a walk
+        from 0 to 1,000 and a closer look around the best, at the cost of a few fits.
+    n_neighbors : int, "auto" or sequence of int, default=5
+        Neighbours of each sample in the graph. "auto" chooses among 3, 5, 10 and 20.
     metric : {"cosine", "euclidean"}, default="cosine"
         Distance that decides who is near.
     edge_weights : {"binary", "heat", "cosine"}, default="binary"
@@ -68,6 +69,9 @@ class GraphNMF(BaseFactorization):
     ----------
     components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
         As for :class:`NMF`.
+    selection_ : partwise.selection.Selection
+        If a parameter was open: its values that were tried, what each was worth, and the choice; ``print`` it or call
+        its ``plot``. The final fit continues from the best one. More than 2,000 samples are represented by so many.
     graph_method_ : {"products", "index", "descent", "given", "none"}
         Where the graph comes from: neighbours found exactly by products (dense data) or by an inverted index (sparse
         data), or approximately by nearest-neighbour descent; given by the user; or none, at strength 0.

@@ -33,14 +33,14 @@ class LocalCoordinateNMF(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
-    coordinate_strength : float, default=0.1
+    n_components : int, "auto" or sequence of int, default=8
+        Number of parts, k. "auto" chooses it without labels, a sequence among its values; see `selection_`.
+    coordinate_strength : float, "auto" or sequence of float, default=0.1
         How much the distance between a sample and the components of its code counts, μ in the paper, which uses 0.1 to
         1. With the squared error it has no unit: scaling X does not change it. With the Kullback-Leibler divergence it
-        has that of 1 / X. 0 is :class:`GraphNMF`, with its scale.
-    graph_strength : float, default=0.0
-        How much neighbours count, λ in the paper.
+        has that of 1 / X. 0 is :class:`GraphNMF`, with its scale. "auto" chooses it without labels, up to 1.
+    graph_strength : float, "auto" or sequence of float, default=0.0
+        How much neighbours count, λ in the paper; "auto" as for :class:`GraphNMF`.
     n_neighbors, metric, edge_weights, bandwidth, graph
         Of the graph, as for :class:`GraphNMF`.
     loss : {"frobenius", "kullback-leibler"}, default="frobenius"
@@ -52,6 +52,8 @@ class LocalCoordinateNMF(BaseFactorization):
     ----------
     components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
         As for :class:`NMF`.
+    selection_ : partwise.selection.Selection
+        If a parameter was open: the values that were tried, what each was worth, and the choice.
 
     Notes
     -----

@@ -50,12 +50,13 @@ class LocalLearningNMF(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
-    local_strength : float, default=10.0
+    n_components : int, "auto" or sequence of int, default=8
+        Number of parts, k. "auto" chooses it without labels, a sequence among its values; see `selection_`.
+    local_strength : float, "auto" or sequence of float, default=10.0
         How much the neighbours' prediction counts, μ in the paper; 0 is :class:`NMF`. With the default scale it has no
         unit: scaling X does not change it. With ``scale="codes"`` it has the unit of ‖X‖² and good values are larger.
-    n_neighbors : int, default=10
+        "auto" chooses it without labels, as for :class:`GraphNMF`.
+    n_neighbors : int, "auto" or sequence of int, default=10
         Size of a neighbourhood, p. Up to about 20 the matrix L is formed and swept; for much larger neighbourhoods it
         is only applied, which takes the multiplicative solver.
     kernel : {"cosine", "rbf", "linear"} or callable, default="cosine"
@@ -83,6 +84,8 @@ class LocalLearningNMF(BaseFactorization):
     ----------
     components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
         As for :class:`NMF`.
+    selection_ : partwise.selection.Selection
+        If a parameter was open: the values that were tried, what each was worth, and the choice.
 
     Notes
     -----

@@ -35,8 +35,9 @@ class NMF(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
+    n_components : int, "auto" or sequence of int, default=8
+        Number of parts, k. "auto" chooses it without labels, a sequence among its values: by how well the links between
+        neighbouring samples stay inside clusters. What other evidence says: :func:`partwise.selection.rank_evidence`.
     loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float, default="frobenius"
         D; a number is the β of a β-divergence. 2 is "frobenius", 1 is "kullback-leibler", 0 is "itakura-saito".
     l1_codes, l2_codes, l1_components, l2_components : float, default=0.0
@@ -90,6 +91,8 @@ class NMF(BaseFactorization):
     stop_reason_ : {"converged", "max_iter", "interrupted", "callback"}
     scale_ : {"components", "codes", None}
         The factor whose columns (rows of H) have unit norm.
+    selection_ : partwise.selection.Selection
+        If `n_components` was open: the numbers that were tried, what each was worth, and the choice.
     n_features_in_ : int
 
     Examples

@@ -90,7 +90,8 @@ def _refuse(recipe: Any, grids: Mapping[str, Grid]) -> None:
     for name, grid in grids.items():
         if grid.kind == "neighbors" and getattr(recipe, "graph", None) is not None:
             raise ValueError(f"{name}={getattr(recipe, name)!r} has nothing to choose: the graph is given.")
-        if grid.kind == "neighbors" and getattr(recipe, "graph_strength", None) == 0:
+        strength = getattr(recipe, "graph_strength", None)
+        if grid.kind == "neighbors" and isinstance(strength, Real) and strength == 0:
             raise ValueError(f"{name}={getattr(recipe, name)!r} has nothing to choose: graph_strength is 0.")
     if not isinstance(recipe.init, str) and "n_components" in grids:
         raise ValueError("n_components is to be chosen, but init=(W, H) fixes it. Use init='auto', or a number.")
