@@ -21,7 +21,7 @@ def cost_of_auto(method, parameter, name, seeds=(0, 1, 2), needed="≤ 6"):
     opened, single, chosen = [], [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        make(2, **{parameter: "auto"}, max_iter=2, random_state=0).fit(X[:40])  # compile
+        make(**{"n_components": 2, parameter: "auto"}, max_iter=2, random_state=0).fit(X[:40])  # compile
         for seed in seeds:
             begin = clock()
             others = {} if parameter == "n_components" else {"n_components": k}

@@ -17,6 +17,8 @@ import argparse
 import csv
 import time
 import warnings
+from functools import cache, partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -46,27 +48,34 @@ OTHERS = ("coil100", "orl64", "webace", "webace_1000")
 SETS = (*DESIGN, *HELD_OUT, *OTHERS)
 
 # Classes per draw, where a set has many.
-CLASSES = {"coil20": 8, "coil100": 8, "orl32": 20, "orl64": 20, "tdt2": 8, "reuters": 8}
-MOST_SAMPLES = {"coil20": 576, "coil100": 576}
+CLASSES = {"coil20": 8, "coil100": 8, "orl32": 20, "orl64": 10, "tdt2": 8, "reuters": 8}
+MOST_SAMPLES = {"coil20": 576, "coil100": 576, "webace": 300}
 STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 METHODS = {
     "GraphNMF": (GraphNMF, "graph_strength", STRENGTHS),
     "LocalLearningNMF": (LocalLearningNMF, "local_strength", STRENGTHS),
     "LocalCoordinateNMF": (LocalCoordinateNMF, "coordinate_strength", (0.001, 0.01, 0.1, 1.0)),
 }
+# In this order, so that an unfinished study has all repeats of the first methods.
+GROUPS = (("k-means", "NMF", "GraphNMF"), ("LocalCoordinateNMF",), ("LocalLearningNMF",))
 REPEATS = 5
 RESULTS = Path(__file__).parent / "results" / "selection.csv"
 HEADER = ("data", "repeat", "method", "strength", "chosen", "accuracy", "nmi", "seconds")
 
 
+@cache
+def whole(name):
+    """All of a data set."""
+    if name == "digits":
+        X, y = load_digits(return_X_y=True)
+        return normalize(X), y
+    return load(name)
+
+
 def draw(name, repeat):
     """X and classes of one repeat."""
     rng = np.random.RandomState(repeat)
-    if name == "digits":
-        X, y = load_digits(return_X_y=True)
-        X = normalize(X)
-    else:
-        X, y = load(name)
+    X, y = whole(name)
     if name in CLASSES:
         X, y = draw_classes(X, y, CLASSES[name], rng)
     size = min(MOST_SAMPLES.get(name, 500), len(y) if name in CLASSES else int(0.9 * len(y)))
@@ -74,35 +83,35 @@ def draw(name, repeat):
     return X, np.unique(y, return_inverse=True)[1].ravel()
 
 
-def tasks():
+def tasks(group):
     """(method, strength, estimator maker), "auto" among the strengths; without a strength all methods are NMF."""
-    yield "k-means", "", lambda k, seed: KMeans(k, n_init=20, random_state=seed)
-    yield "NMF", "", lambda k, seed: NMF(k, random_state=seed)
-    for method, (kind, parameter, grid) in METHODS.items():
-        for strength in ("auto", *grid):
-            yield (
-                method,
-                strength,
-                lambda k, seed, kind=kind, given={parameter: strength}: kind(k, random_state=seed, **given),
-            )
-
-
-def measure(name, repeat, X, y, done):
-    """Rows of one draw that are not there yet."""
-    for method, strength, make in tasks():
-        if (name, str(repeat), method, str(strength)) in done:
+    baselines = {
+        "k-means": lambda k, seed: KMeans(k, n_init=20, random_state=seed),
+        "NMF": lambda k, seed: NMF(k, random_state=seed),
+    }
+    for method in group:
+        if method in baselines:
+            yield method, "", baselines[method]
             continue
+        kind, parameter, grid = METHODS[method]
+        for strength in ("auto", *grid):
+            yield method, strength, partial(kind, **{parameter: strength})
+
+
+def measure(name, repeat, X, y, wanted):
+    """A row for each of the tasks."""
+    for method, strength, make in wanted:
         begin = time.process_time()
-        model = make(int(y.max()) + 1, repeat).fit(X)
+        k = int(y.max()) + 1
+        model = (make(k, repeat) if not strength else make(k, random_state=repeat)).fit(X)
         seconds = time.process_time() - begin
         chosen = next(iter(model.selection_.choice.values())) if strength == "auto" else strength
-        labels = model.labels_
-        scores = clustering_accuracy(y, labels), normalized_mutual_information(y, labels)
+        scores = clustering_accuracy(y, model.labels_), normalized_mutual_information(y, model.labels_)
         yield name, repeat, method, strength, chosen, *(f"{score:.4f}" for score in scores), f"{seconds:.3f}"
 
 
 def run():
-    """Repeat by repeat over all sets, so that an unfinished study is a smaller one of the same shape."""
+    """Repeat by repeat over all sets, group by group; what the file has already is not done again."""
     if not FOLDER.is_dir():
         raise SystemExit("The data sets are not here; set PARTWISE_DATA to the folder that holds them.")
     warnings.simplefilter("ignore")
@@ -112,15 +121,13 @@ def run():
         writer = csv.writer(file)
         if not done:
             writer.writerow(HEADER)
-        for repeat in range(REPEATS):
-            for name in SETS:
-                wanted = {(name, str(repeat), method, str(strength)) for method, strength, _ in tasks()}
-                if wanted <= done:
-                    continue
-                for row in measure(name, repeat, *draw(name, repeat), done):
+        for group, repeat, name in product(GROUPS, range(REPEATS), SETS):
+            wanted = [task for task in tasks(group) if (name, str(repeat), task[0], str(task[1])) not in done]
+            if wanted:
+                for row in measure(name, repeat, *draw(name, repeat), wanted):
                     writer.writerow(row)
                     file.flush()
-                print(f"repeat {repeat} {name}", flush=True)
+                print(f"{group[-1]} repeat {repeat} {name}", flush=True)
 
 
 def read():
@@ -135,6 +142,6 @@ if __name__ == "__main__":
     if parser.parse_args().report:
         from selection_report import report
 
-        report(read(), DESIGN, HELD_OUT, METHODS)
+        report(read(), SETS, HELD_OUT)
     else:
         run()

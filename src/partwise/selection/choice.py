@@ -2,10 +2,11 @@
 
 Strengths are walked upwards, every fit starting where the last one ended, once from the recipe's own start and once
 from k-means. Following a solution while the penalty grows leads to better minima than starting anew at each strength.
-All clusterings met on the way are compared by two criteria that err in opposite ways: how few of the links between
-neighbours the clusters cut (which by itself likes to cut off small pieces), and their silhouette in the data (which by
-itself knows nothing of curved clusters). Each is measured as a share of its own range along the path, so the sum has no
-weights to tune. The least loss wins, and the final fit continues from there.
+All clusterings met on the way are compared by three criteria that err in different ways: how few of its links to
+neighbours a cluster cuts (by itself it likes to cut off small pieces), the modularity of the links (by itself it likes
+clusters of equal size), and the silhouette in the data (by itself it knows nothing of curved clusters). Each is
+measured as a share of its own range along the path, so the sum has no weights to tune. The least loss wins, and the
+final fit continues from there.
 
 Numbers of components are compared by the links alone: the share that stays inside a cluster, mean over the clusters,
 plus the modularity. The first falls and the second rises with the number, until clusters are split that belong
@@ -34,8 +35,8 @@ MOST_ROWS = 2000
 PASSES = 50
 # Criteria that decide, by the kind of the parameter.
 DECIDE: dict[Kind, tuple[str, ...]] = {
-    "strength": ("connectedness", "silhouette"),
-    "neighbors": ("connectedness", "silhouette"),
+    "strength": ("connectedness", "silhouette", "modularity"),
+    "neighbors": ("connectedness", "silhouette", "modularity"),
     "components": ("connectedness", "modularity"),
 }
 ROUNDING = 1e-9
