@@ -56,8 +56,8 @@ METHODS = {
     "LocalLearningNMF": (LocalLearningNMF, "local_strength", STRENGTHS),
     "LocalCoordinateNMF": (LocalCoordinateNMF, "coordinate_strength", (0.001, 0.01, 0.1, 1.0)),
 }
-# In this order, so that an unfinished study has all repeats of the first methods.
-GROUPS = (("k-means", "NMF", "GraphNMF"), ("LocalCoordinateNMF",), ("LocalLearningNMF",))
+# In this order, so that an unfinished study has all repeats of the first group.
+GROUPS = {"graph": ("k-means", "NMF", "GraphNMF"), "local": ("LocalCoordinateNMF", "LocalLearningNMF")}
 REPEATS = 5
 RESULTS = Path(__file__).parent / "results" / "selection.csv"
 HEADER = ("data", "repeat", "method", "strength", "chosen", "accuracy", "nmi", "seconds")
@@ -110,8 +110,8 @@ def measure(name, repeat, X, y, wanted):
         yield name, repeat, method, strength, chosen, *(f"{score:.4f}" for score in scores), f"{seconds:.3f}"
 
 
-def run():
-    """Repeat by repeat over all sets, group by group; what the file has already is not done again."""
+def run(groups):
+    """Group by group, repeat by repeat, over all sets; what the file has already is not done again."""
     if not FOLDER.is_dir():
         raise SystemExit("The data sets are not here; set PARTWISE_DATA to the folder that holds them.")
     warnings.simplefilter("ignore")
@@ -121,13 +121,13 @@ def run():
         writer = csv.writer(file)
         if not done:
             writer.writerow(HEADER)
-        for group, repeat, name in product(GROUPS, range(REPEATS), SETS):
-            wanted = [task for task in tasks(group) if (name, str(repeat), task[0], str(task[1])) not in done]
+        for group, repeat, name in product(groups, range(REPEATS), SETS):
+            wanted = [task for task in tasks(GROUPS[group]) if (name, str(repeat), task[0], str(task[1])) not in done]
             if wanted:
                 for row in measure(name, repeat, *draw(name, repeat), wanted):
                     writer.writerow(row)
                     file.flush()
-                print(f"{group[-1]} repeat {repeat} {name}", flush=True)
+                print(f"{group} repeat {repeat} {name}", flush=True)
 
 
 def read():
@@ -139,9 +139,11 @@ def read():
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--report", action="store_true", help="print the tables, draw the figure")
-    if parser.parse_args().report:
+    parser.add_argument("--groups", nargs="+", choices=GROUPS, default=list(GROUPS), help="methods to run")
+    options = parser.parse_args()
+    if options.report:
         from selection_report import report
 
         report(read(), SETS, HELD_OUT)
     else:
-        run()
+        run(options.groups)

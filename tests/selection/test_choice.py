@@ -128,6 +128,11 @@ def test_graphs_are_built_once_per_path(monkeypatch):
     assert len(calls) == 2  # for the path, and for the fit
 
 
+def test_a_single_sample_decides_nothing():
+    with pytest.raises(ValueError, match="single sample"):
+        NMF("auto").fit(X[:1])
+
+
 def test_values_of_ones_own():
     model = GraphNMF(4, graph_strength=np.array([5.0, 1.0]), n_neighbors=[4, 7], random_state=0).fit(X)
     neighbors, strengths = model.selection_.paths
@@ -197,6 +202,7 @@ def test_interruption_ends_the_choice(monkeypatch):
         (GraphNMF(4, n_neighbors=[0, 5]), "n_neighbors holds 0"),
         (GraphNMF([2.5]), "n_components holds 2.5"),
         (GraphNMF(range(0)), "n_components is empty"),
+        (GraphNMF([3, 10**12]), "GiB"),
         (GraphNMF(4, n_neighbors="auto", graph=neighbor_graph(X, 5)), "the graph is given"),
         (GraphNMF(4, n_neighbors="auto", graph_strength=0), "graph_strength is 0"),
         (GraphNMF("auto", init=(np.ones((160, 4)), np.ones((4, 64)))), "fixes it"),

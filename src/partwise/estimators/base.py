@@ -112,12 +112,14 @@ class BaseFactorization(
         rng = check_random_state(self.random_state)
         operand = as_operand(X, what_is_missing(X, self.missing), weight)
         labels = self._labels(y, X.shape[0])
+        ranks = grids.get("n_components")
+        if ranks is None or not ranks.refined:
+            check_size(X.shape, self.n_components if ranks is None else max(ranks.values), X.dtype.itemsize)
         with operand.at_work():
             if grids:
                 self._fit_chosen(choose(self, grids, operand, labels, rng), operand, labels, callbacks, rng)
             else:
                 vars(self).pop("selection_", None)
-                check_size(X.shape, self.n_components, X.dtype.itemsize)
                 self._fit_operand(operand, labels, callbacks, rng)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         self._assignment = self._assign(self.embedding_, seed)

@@ -74,9 +74,14 @@ def choose(
             f"{' and '.join(grids)} cannot be chosen from data with missing entries, in which no neighbours are found. "
             "For n_components see partwise.selection.cross_validate_entries."
         )
+    if X.shape[0] < 2:
+        raise ValueError(f"{' and '.join(grids)} cannot be chosen from a single sample, which has no neighbours.")
     sample, y = _sample(recipe, X, y, rng)
     trials = Trials(recipe, sample, y, rng)
     chosen: dict[str, Any] = {name: grid.meanwhile for name, grid in grids.items()}
+    for name, grid in grids.items():
+        if grid.kind == "strength" and grid.refined:
+            chosen[name] = grid.meanwhile * strength_unit(trials.with_parameters(chosen), sample)
     paths, best = [], None
     for name, grid in grids.items():
         path, best = _walk(trials, name, _fitting(grid, sample), chosen)
@@ -100,13 +105,13 @@ def _sample(recipe: Any, X: Operand, y: IntArray | None, rng: np.random.RandomSt
 
 
 def _fitting(grid: Grid, X: Operand) -> Grid:
-    """The grid without what the data are too small for."""
-    if grid.kind == "strength":
+    """The grid without what the data are too small for; what a user gives is tried in any case."""
+    if grid.kind == "strength" or not grid.refined:
         return grid
     if grid.kind == "neighbors":
         return grid.at_most(X.shape[0] - 1)
     # A cluster smaller than a neighbourhood cuts its links whatever it is.
-    return grid.at_most(min(*X.shape, X.shape[0] // JUDGING_NEIGHBORS) if grid.refined else min(X.shape))
+    return grid.at_most(min(*X.shape, X.shape[0] // JUDGING_NEIGHBORS))
 
 
 def _extended(recipe: Recipe, factors: Factors, sample: Operand, X: Operand) -> Factors:
@@ -132,7 +137,7 @@ def _count(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> lis
 
     def trial(k: float) -> list[Trial]:
         parameters = {**others, name: int(k)}
-        return [trials.run(parameters, trials.starts(parameters)[0], FIRST_SWEEPS)]
+        return [trials.run(parameters, trials.own_start(parameters), FIRST_SWEEPS)]
 
     rows: list[list[Trial]] = []
     for k in grid.values:

@@ -47,7 +47,7 @@ class Grid:
             if isinstance(value, bool) or not isinstance(value, wanted) or not np.isfinite(value) or value < least:
                 raise ValueError(f"{name} holds {value!r}; a list to choose from must hold {what}.")
         distinct = tuple(sorted({value.item() if isinstance(value, np.generic) else value for value in listed}))
-        return replace(self, values=distinct, refined=False)
+        return replace(self, values=distinct, meanwhile=distinct[len(distinct) // 2], refined=False)
 
     def at_most(self, largest: int) -> Grid:
         """Without values that the data are too small for."""

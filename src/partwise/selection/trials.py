@@ -118,11 +118,15 @@ class Trials:
         """A copy of the recipe with some parameters set; the original is left as it is."""
         return copy(self.recipe).set_params(**parameters)  # type: ignore[attr-defined]
 
-    def starts(self, parameters: dict[str, Any]) -> list[Factors]:
-        """Where the recipe itself would start, and what k-means gives."""
+    def own_start(self, parameters: dict[str, Any]) -> Factors:
+        """Where the recipe itself would start."""
         recipe = self.with_parameters(parameters)
         first = recipe._starts(self.X, self.bind(recipe._terms()), self._rng)[0]()
-        starts = [(first.W, first.Ht)]
+        return first.W, first.Ht
+
+    def starts(self, parameters: dict[str, Any]) -> list[Factors]:
+        """Where the recipe itself would start, and what k-means gives."""
+        recipe, starts = self.with_parameters(parameters), [self.own_start(parameters)]
         if isinstance(recipe.init, str) and recipe.n_components <= self.X.shape[0]:
             starts.append(start_factors(self.X, recipe.n_components, "kmeans", self._rng))
         return starts
