@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.cluster.hierarchy import cophenet, fcluster, leaves_list, linkage
 from scipy.spatial.distance import squareform
 from sklearn.base import clone
 from sklearn.utils import check_random_state
@@ -47,6 +46,8 @@ class Consensus:
     @cached_property
     def _tree(self) -> Array:
         """Average linkage of the rows, by 1 − matrix."""
+        from scipy.cluster.hierarchy import linkage
+
         return np.asarray(linkage(_distances(self.matrix), "average"))
 
     @property
@@ -76,6 +77,8 @@ class Consensus:
     @cached_property
     def order(self) -> IntArray:
         """Positions in `rows` in which samples of one cluster stand together."""
+        from scipy.cluster.hierarchy import leaves_list
+
         return np.asarray(leaves_list(self._tree), np.intp)
 
     @cached_property
@@ -85,6 +88,8 @@ class Consensus:
         The tree over `rows` is cut into `n_clusters`; every other sample goes to the cluster with whose samples it was
         together most often, on average.
         """
+        from scipy.cluster.hierarchy import fcluster
+
         cut = np.unique(fcluster(self._tree, self.n_clusters, "maxclust"), return_inverse=True)[1].ravel()
         labels = np.empty(self.labellings.shape[1], np.intp)
         labels[self.rows] = cut
@@ -170,6 +175,8 @@ def _distances(matrix: Array) -> Array:
 
 
 def _cophenetic(matrix: Array, tree: Array | None = None) -> float:
+    from scipy.cluster.hierarchy import cophenet, linkage
+
     distances = _distances(matrix)
     if np.ptp(distances) == 0:
         return 1.0
