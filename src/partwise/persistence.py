@@ -26,7 +26,7 @@ from .core.types import Array
 FORMAT, FORMAT_VERSION = "partwise model", 1
 KIND = "a model of partwise"
 # Rooms whose classes may be in a file.
-ROOMS = ("core", "terms", "graphs", "estimators")
+ROOMS = ("core", "terms", "graphs", "selection", "estimators")
 # What belongs to a process rather than to a model.
 UNSAVED = ("_skl_callbacks",)
 

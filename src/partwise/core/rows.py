@@ -212,6 +212,10 @@ class Square(RowMatrix):
         residual = self._B @ F
         return float(self._strength) * np.einsum("ij,ij->j", residual, residual, dtype=np.float64, casting="safe")
 
+    def scaled(self, factor: float) -> Square:
+        """factor · S."""
+        return Square(self._B, float(self._strength) * factor, self._B.dtype)
+
     def formed(self) -> FormedSquare:
         """The same S with its entries."""
         links = Links.of_matrix(self._B.T @ self._B, float(self._strength), self._B.dtype)
@@ -224,6 +228,12 @@ class FormedSquare(Links):
     def __init__(self, links: Links, square: Square):
         super().__init__(links.diagonal(), links.off, links._row_sums)
         self._square = square
+
+    def scaled(self, factor: float) -> FormedSquare:
+        """factor · S, without multiplying out again."""
+        by = self.off.dtype.type(factor)
+        links = Links(self._diagonal * by, self.off * by, self._row_sums * factor)
+        return FormedSquare(links, self._square.scaled(factor))
 
     def energy(self, F: Array) -> Array:
         """strength · ‖B f_j‖²."""

@@ -81,6 +81,10 @@ class BoundTerm(ABC):
         quadratic = self.quadratic(state, factor)
         return None if quadratic is None else quadratic.split(state[factor], lambda: state.product(factor))
 
+    def with_strength(self, strength: float) -> BoundTerm | None:
+        """The same term at another strength, sharing what it knows of the data; None if it has to be bound again."""
+        return None
+
     def consider(self, n_components: int) -> None:
         """Warn, before any work, if the term cannot do well with so many components."""
         return

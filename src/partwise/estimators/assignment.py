@@ -22,12 +22,14 @@ class Assignment:
     ----------
     codes : ndarray of shape (n_samples, n_components)
     rule : {"kmeans", "argmax"}
-        The best of 20 runs of k-means on the codes, or the largest entry of each code.
+        The best run of k-means on the codes, or the largest entry of each code.
     seed : int
     n_clusters : int, optional
         How many clusters k-means looks for; by default one per column of the codes.
     trusted : ndarray of bool, shape (n_samples,), optional
         The samples among which k-means looks for clusters; the others get the nearest one. By default all.
+    n_starts : int, default=20
+        Runs of k-means.
     """
 
     def __init__(
@@ -37,12 +39,14 @@ class Assignment:
         seed: int,
         n_clusters: int | None = None,
         trusted: Array | None = None,
+        n_starts: int = KMEANS_STARTS,
     ):
         self._codes = codes
         self._rule = rule
         self._seed = seed
         self._n_clusters = codes.shape[1] if n_clusters is None else n_clusters
         self._trusted = None if trusted is None or trusted.all() or not trusted.any() else trusted
+        self._n_starts = n_starts
         # The labels of the training codes; then what labels others: the components that occur, or cluster centres.
         self._learned: tuple[IntArray, Array] | None = None
 
@@ -67,7 +71,7 @@ class Assignment:
 
         codes = self._codes if self._trusted is None else self._codes[self._trusted]
         n_clusters = min(self._n_clusters, len(np.unique(codes, axis=0)))
-        kmeans = KMeans(n_clusters=n_clusters, n_init=KMEANS_STARTS, random_state=self._seed)
+        kmeans = KMeans(n_clusters=n_clusters, n_init=self._n_starts, random_state=self._seed)
         # Codes are narrow: threads would wait for each other more than work.
         with one_thread():
             kmeans.fit(codes)

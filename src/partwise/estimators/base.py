@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -21,6 +23,8 @@ from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor, IntArray
 from ..persistence import Persistent
+from ..selection.choice import Choice, choose
+from ..selection.grids import Grid, open_parameters
 from ..solvers.choice import choose_solver
 from ..solvers.codes import code_samples
 from ..solvers.loop import Options, Result, minimise
@@ -28,10 +32,22 @@ from ..solvers.point import Solver
 from ..solvers.sampled import sampled_start
 from ..solvers.starts import start_factors
 from ..terms import BetaDivergence, Frobenius
-from .assignment import Assignment
+from .assignment import KMEANS_STARTS, Assignment
 from .scale import apply_scale, normalise
 from .validation import FLOATS, check_factors, check_sample_weight, check_size, check_X, what_is_missing
 
+
+class Minimum(NamedTuple):
+    """Where a solver ended: the factors in their scale, the terms, and the factor that has unit norm."""
+
+    state: State
+    result: Result
+    terms: list[BoundTerm]
+    unit: Factor | None
+
+
+# What a parameter accepts that can be chosen: the word, or values to choose from.
+OPEN: tuple[Any, ...] = (StrOptions({"auto"}), list, tuple, range, np.ndarray)
 NAMED_STARTS = ("auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled")
 
 
@@ -69,6 +85,8 @@ class BaseFactorization(
     # Whether X may have negative entries, and whether components may.
     _signed_data: ClassVar[bool] = False
     _signed_components: ClassVar[bool] = False
+    # Parameters that can be "auto" or a list, with the values among which "auto" chooses.
+    _selectable: ClassVar[dict[str, Grid]] = {}
     # Which entries of X are unknown; estimators that take them have a parameter of this name.
     missing: Missing = None
 
@@ -97,18 +115,39 @@ class BaseFactorization(
         self
         """
         self._validate_params()
+        grids = open_parameters(self, self._selectable)
         callbacks = [*sklearn_callbacks(self), *as_callbacks(self.callbacks, self.verbose)]
         X = check_X(self, X, self.missing, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
-        check_size(X.shape, self.n_components, X.dtype.itemsize)
         rng = check_random_state(self.random_state)
         operand = as_operand(X, what_is_missing(X, self.missing), weight)
+        labels = self._labels(y, X.shape[0])
+        ranks = grids.get("n_components")
+        if ranks is None or not ranks.refined:
+            check_size(X.shape, self.n_components if ranks is None else int(max(ranks.values)), X.dtype.itemsize)
         with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng)):
-            self._fit_operand(operand, self._labels(y, X.shape[0]), callbacks, rng)
+            if grids:
+                self._fit_chosen(choose(self, grids, operand, labels, rng), operand, labels, callbacks, rng)
+            else:
+                self.__dict__.pop("selection_", None)
+                self._fit_operand(operand, labels, callbacks, rng)
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        codes = self._clustered(self.embedding_, operand)
-        self._assignment = Assignment(codes, self.assign, seed, trusted=self._trusted())
+        self._assignment = self._assign(self._clustered(self.embedding_, operand), seed)
         return self
+
+    def _fit_chosen(
+        self, choice: Choice, X: Operand, y: IntArray | None, callbacks: list[Any], rng: np.random.RandomState
+    ) -> None:
+        """Fit with the chosen values, from where the choice has left off."""
+        recipe = copy(self).set_params(**choice.parameters, init=choice.start, n_init=1, warm_start=False)
+        recipe._fit_operand(X, y, callbacks, rng)
+        parameters = self.get_params(deep=False)
+        self.__dict__.update({name: value for name, value in vars(recipe).items() if name not in parameters})
+        self.selection_ = choice.selection
+
+    def _assign(self, codes: Array, seed: int, n_starts: int = KMEANS_STARTS) -> Assignment:
+        """The rule that gives codes their clusters."""
+        return Assignment(codes, self.assign, seed, trusted=self._trusted(), n_starts=n_starts)
 
     def _trusted(self) -> Array | None:
         """Which samples have a say in where the clusters are; None: all."""
@@ -129,23 +168,30 @@ class BaseFactorization(
         bound = [term.bind(X, y, rng, X.sample_weight) for term in self._terms()]
         for term in bound:
             term.consider(self.n_components)
-        terms, unit = apply_scale(bound, self.scale)
-        objective = self._objective(terms)
-        starts = self._starts(X, bound, rng)
-        result = minimise(
-            objective, self._new_solver(objective), starts, Options(self.max_iter, self.tol, tuple(callbacks))
-        )
-        state = self._normalised(result.state, unit)
-        self._bound_terms: list[BoundTerm] = terms
-        self.embedding_ = np.ascontiguousarray(state.W)
-        self.components_ = np.ascontiguousarray(state.components)
-        self._record(result)
-        self.scale_ = unit
+        options = Options(self.max_iter, self.tol, tuple(callbacks))
+        minimum = self._minimise(X, bound, self._starts(X, bound, rng), options)
+        self._bound_terms: list[BoundTerm] = minimum.terms
+        # Element weights belong to the training samples.
+        fits = (term for term in self._terms() if isinstance(term, Frobenius | BetaDivergence))
+        self._losses: list[Term] = [replace(fit, weights=None) for fit in fits]
+        self.embedding_ = np.ascontiguousarray(minimum.state.W)
+        self.components_ = np.ascontiguousarray(minimum.state.components)
+        self._record(minimum.result)
+        self.scale_ = minimum.unit
         coupled = any(term.couples_samples for term in bound)
         if X.sample_weight is not None and (X.sample_weight == 0).any() and not coupled:
             # A sample that does not count leaves its code open: give it the one it would get as a new sample.
             unseen = np.flatnonzero(X.sample_weight == 0)
             self.embedding_[unseen] = self._code(X.take(unseen))
+
+    def _minimise(
+        self, X: Operand, bound: Sequence[BoundTerm], starts: Sequence[Callable[[], State]], options: Options
+    ) -> Minimum:
+        """Bring the terms into the scale, and minimise their sum."""
+        terms, unit = apply_scale(bound, self.scale)
+        objective = self._objective(terms)
+        result = minimise(objective, self._new_solver(objective), starts, options)
+        return Minimum(self._normalised(result.state, unit), result, terms, unit)
 
     def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
         """The sum of the terms, with what else the method asks of the factors."""
@@ -272,6 +318,37 @@ class BaseFactorization(
         if W.shape[1] != len(self.components_):
             raise ValueError(f"W has {W.shape[1]} columns; the model has {len(self.components_)} components.")
         return np.asarray(W @ self.components_)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the mean loss of a sample: −Σ_i s_i D(x_i, w_i H) / Σ_i s_i, with codes as `transform` gives them.
+
+        Penalties shape the codes and the components, but do not enter; so scores can be compared between any two values
+        of any parameter but the loss, and between sets of any size. Larger is better, 0 is a perfect fit.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : object
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        score : float
+        """
+        check_is_fitted(self, "embedding_")
+        X = check_X(self, X, self.missing, reset=False)
+        weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
+        samples, Ht = self._seen(as_operand(X, what_is_missing(X, self.missing), weight))
+        state = State(samples, self._code(as_operand(X, what_is_missing(X, self.missing))), Ht)
+        if not self._losses:
+            raise ValueError(f"{type(self).__name__} has no fit among its terms, so there is nothing to score.")
+        loss = sum(fit.bind(samples, sample_weight=weight).value(state) for fit in self._losses)
+        return -loss / float(X.shape[0] if weight is None else weight.sum(dtype=np.float64))
+
+    def _seen(self, X: Operand) -> tuple[Operand, Array]:
+        """Samples as the fit sees them, and Hᵀ in the same space."""
+        return X, np.array(self.components_.T, X.dtype, order="C")
 
     @property
     def labels_(self) -> IntArray:

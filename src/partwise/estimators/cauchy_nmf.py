@@ -159,6 +159,7 @@ class CauchyNMF(BaseFactorization):
             super()._fit_operand(X, y, callbacks, rng)
         finally:
             del self._begin
+        self._losses = self._terms()
         Ht = self.components_.T
         self.outliers_ = truncated_entries(X, self.embedding_, Ht, self.truncation * self.cauchy_scale_)
 

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.dual import DualState, KernelMatrix
 from ..core.objective import Objective
-from ..core.operand import Operand
+from ..core.operand import Operand, as_operand
 from ..core.state import State
 from ..core.term import BoundPenalty, BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
@@ -22,6 +22,7 @@ from ..solvers.codes import code_rows
 from ..solvers.dual_starts import dual_start
 from ..solvers.loop import Options, minimise
 from ..solvers.point import Solver
+from ..terms import Frobenius
 from ..terms.dual import BoundDualTerm, BoundRobustDualFit
 from ..terms.dual import dual as dual_state
 from .feature_maps import feature_map
@@ -88,6 +89,7 @@ class BaseDualFactorization(UnweightedFactorization):
             )
             self._settle(normalise(result.state, unit), dual)
             self._bound_terms = terms[len(dual) :]
+        self._losses = [Frobenius()]
         self._record(result)
 
     def _scaled(self, terms: list[BoundTerm]) -> tuple[list[BoundTerm], Factor | None]:
@@ -149,6 +151,19 @@ class BaseDualFactorization(UnweightedFactorization):
         W, P = self.init
         return check_factor("W", W, (n, k), dtype), check_factor("P", P, (n, k), dtype)
 
+    def _seen(self, X: Operand) -> tuple[Operand, Array]:
+        self._check_space()
+        mapped = self._map.new(X)
+        seen = as_operand(mapped.array, sample_weight=X.sample_weight)
+        return seen, np.array(self.components_.T, X.dtype, order="C")
+
+    def _check_space(self) -> None:
+        """Refuse what needs components in the space of the data where there are none."""
+        if hasattr(self, "embedding_") and not hasattr(self, "components_"):
+            raise ValueError(
+                f"kernel={self.kernel!r} has no components in the space of the data; only 'linear' and 'cosine' have."
+            )
+
     def _code(self, X: Operand) -> Array:
         mapped = self._map.new(X)
         with mapped.at_work():
@@ -168,10 +183,7 @@ class BaseDualFactorization(UnweightedFactorization):
         -------
         X : ndarray of shape (n_samples, n_features)
         """
-        if hasattr(self, "embedding_") and not hasattr(self, "components_"):
-            raise ValueError(
-                f"kernel={self.kernel!r} has no components in the space of the data; only 'linear' and 'cosine' have."
-            )
+        self._check_space()
         return super().inverse_transform(W)
 
     @property

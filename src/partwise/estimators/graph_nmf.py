@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.term import Term
 from ..core.types import IntArray
 from ..graphs import check_labels
+from ..selection.grids import NEIGHBORS, RANKS, STRENGTHS, Grid
 from ..terms import NeighborGraph
 from ..terms.graph import BoundNeighborGraph
-from .base import BaseFactorization
+from .base import OPEN, BaseFactorization
 from .nmf import fit_term
 
 
@@ -35,13 +36,14 @@ class GraphNMF(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
-    graph_strength : float, default=10.0
+    n_components : int, "auto" or sequence of int, default=8
+        Number of parts, k. "auto" chooses it without labels, a sequence among its values; see `selection_`.
+    graph_strength : float, "auto" or sequence of float, default=10.0
         How much neighbours count, λ in the paper; 0 is :class:`NMF`. It has no unit: scaling X does not change it.
-        Faces want 1 or less, digits 1 to 10, objects and topics 10 to 1,000.
-    n_neighbors : int, default=5
-        Neighbours of each sample in the graph.
+        Faces want 1 or less, digits 1 to 10, objects and topics 10 to 1,000. "auto" chooses it without labels: a walk
+        from 0 to 1,000 and a closer look around the best, at the cost of a few fits.
+    n_neighbors : int, "auto" or sequence of int, default=5
+        Neighbours of each sample in the graph. "auto" chooses among 3, 5, 10 and 20.
     metric : {"cosine", "euclidean"}, default="cosine"
         Distance that decides who is near.
     edge_weights : {"binary", "heat", "cosine"}, default="binary"
@@ -67,6 +69,9 @@ class GraphNMF(BaseFactorization):
     ----------
     components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
         As for :class:`NMF`.
+    selection_ : partwise.selection.Selection
+        If a parameter was open: its values that were tried, what each was worth, and the choice; ``print`` it or call
+        its ``plot``. The final fit continues from the best one. More than 2,000 samples are represented by so many.
     graph_method_ : {"products", "index", "descent", "given", "none"}
         Where the graph comes from: neighbours found exactly by products (dense data) or by an inverted index (sparse
         data), or approximately by nearest-neighbour descent; given by the user; or none, at strength 0.
@@ -88,8 +93,9 @@ class GraphNMF(BaseFactorization):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
-        "graph_strength": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), *OPEN],
+        "graph_strength": [Interval(Real, 0, None, closed="left"), *OPEN],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), *OPEN],
         "metric": [StrOptions({"cosine", "euclidean"})],
         "edge_weights": [StrOptions({"binary", "heat", "cosine"})],
         "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
@@ -99,12 +105,18 @@ class GraphNMF(BaseFactorization):
         "loss": [StrOptions({"frobenius", "kullback-leibler"})],
     }
 
+    _selectable: ClassVar[dict[str, Grid]] = {
+        "n_components": RANKS,
+        "n_neighbors": NEIGHBORS,
+        "graph_strength": STRENGTHS,
+    }
+
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: Any = 8,
         *,
-        graph_strength: float = 10.0,
-        n_neighbors: int = 5,
+        graph_strength: Any = 10.0,
+        n_neighbors: Any = 5,
         metric: str = "cosine",
         edge_weights: str = "binary",
         bandwidth: float | None = None,

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.term import Term
+from ..selection.grids import COORDINATE_STRENGTHS, NEIGHBORS, RANKS, STRENGTHS, Grid
 from ..terms import NeighborGraph
 from ..terms.local_coordinates import LocalCoordinates
-from .base import BaseFactorization
+from .base import OPEN, BaseFactorization
 from .nmf import fit_term
 
 
@@ -32,14 +33,14 @@ class LocalCoordinateNMF(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
-    coordinate_strength : float, default=0.1
+    n_components : int, "auto" or sequence of int, default=8
+        Number of parts, k. "auto" chooses it without labels, a sequence among its values; see `selection_`.
+    coordinate_strength : float, "auto" or sequence of float, default=0.1
         How much the distance between a sample and the components of its code counts, μ in the paper, which uses 0.1 to
         1. With the squared error it has no unit: scaling X does not change it. With the Kullback-Leibler divergence it
-        has that of 1 / X. 0 is :class:`GraphNMF`, with its scale.
-    graph_strength : float, default=0.0
-        How much neighbours count, λ in the paper.
+        has that of 1 / X. 0 is :class:`GraphNMF`, with its scale. "auto" chooses it without labels, up to 1.
+    graph_strength : float, "auto" or sequence of float, default=0.0
+        How much neighbours count, λ in the paper; "auto" as for :class:`GraphNMF`.
     n_neighbors, metric, edge_weights, bandwidth, graph
         Of the graph, as for :class:`GraphNMF`.
     loss : {"frobenius", "kullback-leibler"}, default="frobenius"
@@ -51,6 +52,8 @@ class LocalCoordinateNMF(BaseFactorization):
     ----------
     components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
         As for :class:`NMF`.
+    selection_ : partwise.selection.Selection
+        If a parameter was open: the values that were tried, what each was worth, and the choice.
 
     Notes
     -----
@@ -73,9 +76,10 @@ class LocalCoordinateNMF(BaseFactorization):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
-        "coordinate_strength": [Interval(Real, 0, None, closed="left")],
-        "graph_strength": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), *OPEN],
+        "coordinate_strength": [Interval(Real, 0, None, closed="left"), *OPEN],
+        "graph_strength": [Interval(Real, 0, None, closed="left"), *OPEN],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), *OPEN],
         "metric": [StrOptions({"cosine", "euclidean"})],
         "edge_weights": [StrOptions({"binary", "heat", "cosine"})],
         "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
@@ -83,16 +87,23 @@ class LocalCoordinateNMF(BaseFactorization):
         "loss": [StrOptions({"frobenius", "kullback-leibler"})],
     }
 
+    _selectable: ClassVar[dict[str, Grid]] = {
+        "n_components": RANKS,
+        "n_neighbors": NEIGHBORS,
+        "coordinate_strength": COORDINATE_STRENGTHS,
+        "graph_strength": STRENGTHS,
+    }
+
     # The penalty settles the scale; there is nothing to choose.
     scale = "auto"
 
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: Any = 8,
         *,
-        coordinate_strength: float = 0.1,
-        graph_strength: float = 0.0,
-        n_neighbors: int = 5,
+        coordinate_strength: Any = 0.1,
+        graph_strength: Any = 0.0,
+        n_neighbors: Any = 5,
         metric: str = "cosine",
         edge_weights: str = "binary",
         bandwidth: float | None = None,

@@ -12,10 +12,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
+from ..selection.grids import NEIGHBORS, RANKS, STRENGTHS, Grid
 from ..solvers.spectral import spectral_embedding, start_from_labels
 from ..terms.local_learning import BoundLocalLearning, LocalLearning
 from .assignment import Assignment
-from .base import NAMED_STARTS, BaseFactorization
+from .base import NAMED_STARTS, OPEN, BaseFactorization
 from .nmf import fit_term
 
 # Parameters of the local predictors, shared with LocalLearningClustering.
@@ -49,12 +50,13 @@ class LocalLearningNMF(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
-    local_strength : float, default=10.0
+    n_components : int, "auto" or sequence of int, default=8
+        Number of parts, k. "auto" chooses it without labels, a sequence among its values; see `selection_`.
+    local_strength : float, "auto" or sequence of float, default=10.0
         How much the neighbours' prediction counts, μ in the paper; 0 is :class:`NMF`. With the default scale it has no
         unit: scaling X does not change it. With ``scale="codes"`` it has the unit of ‖X‖² and good values are larger.
-    n_neighbors : int, default=10
+        "auto" chooses it without labels, as for :class:`GraphNMF`.
+    n_neighbors : int, "auto" or sequence of int, default=10
         Size of a neighbourhood, p. Up to about 20 the matrix L is formed and swept; for much larger neighbourhoods it
         is only applied, which takes the multiplicative solver.
     kernel : {"cosine", "rbf", "linear"} or callable, default="cosine"
@@ -82,6 +84,8 @@ class LocalLearningNMF(BaseFactorization):
     ----------
     components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
         As for :class:`NMF`.
+    selection_ : partwise.selection.Selection
+        If a parameter was open: the values that were tried, what each was worth, and the choice.
 
     Notes
     -----
@@ -105,18 +109,26 @@ class LocalLearningNMF(BaseFactorization):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
         **PREDICTOR_CONSTRAINTS,
-        "local_strength": [Interval(Real, 0, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), *OPEN],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), *OPEN],
+        "local_strength": [Interval(Real, 0, None, closed="left"), *OPEN],
         "loss": [StrOptions({"frobenius", "kullback-leibler"})],
         "scale": [StrOptions({"auto", "components", "codes"}), None],
         "init": [StrOptions({*NAMED_STARTS, "spectral"}), tuple, list],
     }
 
+    _selectable: ClassVar[dict[str, Grid]] = {
+        "n_components": RANKS,
+        "n_neighbors": NEIGHBORS,
+        "local_strength": STRENGTHS,
+    }
+
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: Any = 8,
         *,
-        local_strength: float = 10.0,
-        n_neighbors: int = 10,
+        local_strength: Any = 10.0,
+        n_neighbors: Any = 10,
         kernel: Any = "cosine",
         bandwidth: float | None = None,
         ridge: float = 0.01,

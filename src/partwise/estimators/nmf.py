@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +11,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.operand import Missing, Operand, as_operand
 from ..core.term import Term
 from ..core.types import CODES, COMPONENTS, Array, IntArray
+from ..selection.grids import RANKS, Grid
 from ..terms import L1, L2, BetaDivergence, Frobenius
 from ..terms.divergence import order
-from .base import BaseFactorization
+from .base import OPEN, BaseFactorization
 
 LOSSES = ("frobenius", "kullback-leibler", "itakura-saito")
 
@@ -41,8 +42,9 @@ class NMF(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
+    n_components : int, "auto" or sequence of int, default=8
+        Number of parts, k. "auto" chooses it without labels, a sequence among its values: by how well the links between
+        neighbouring samples stay inside clusters. What other evidence says: :func:`partwise.selection.rank_evidence`.
     loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float, default="frobenius"
         D; a number is the β of a β-divergence. 2 is "frobenius", 1 is "kullback-leibler", 0 is "itakura-saito".
     l1_codes, l2_codes, l1_components, l2_components : float, default=0.0
@@ -99,6 +101,8 @@ class NMF(BaseFactorization):
     stop_reason_ : {"converged", "max_iter", "interrupted", "callback"}
     scale_ : {"components", "codes", None}
         The factor whose columns (rows of H) have unit norm.
+    selection_ : partwise.selection.Selection
+        If `n_components` was open: the numbers that were tried, what each was worth, and the choice.
     n_features_in_ : int
 
     Examples
@@ -116,6 +120,7 @@ class NMF(BaseFactorization):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left"), *OPEN],
         "loss": [StrOptions(set(LOSSES)), Interval(Real, None, None, closed="neither")],
         "l1_codes": [Interval(Real, 0, None, closed="left")],
         "l2_codes": [Interval(Real, 0, None, closed="left")],
@@ -125,9 +130,11 @@ class NMF(BaseFactorization):
         "missing": [StrOptions({"nan", "unstored"}), None],
     }
 
+    _selectable: ClassVar[dict[str, Grid]] = {"n_components": RANKS}
+
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: Any = 8,
         *,
         loss: str | float = "frobenius",
         l1_codes: float = 0.0,

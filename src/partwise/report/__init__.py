@@ -1,6 +1,16 @@
 """Figures for people. Drawing needs matplotlib (``pip install 'partwise[cli]'``); importing this does not."""
 
+from .curves import Curve, draw_consensus, draw_curves, draw_paths
 from .parts import PartsRow, draw_parts
 from .saving import picture_bytes, picture_format
 
-__all__ = ["PartsRow", "draw_parts", "picture_bytes", "picture_format"]
+__all__ = [
+    "Curve",
+    "PartsRow",
+    "draw_consensus",
+    "draw_curves",
+    "draw_parts",
+    "draw_paths",
+    "picture_bytes",
+    "picture_format",
+]

@@ -59,14 +59,11 @@ class NeighborGraph(Term):
         """Build or check the graph."""
         strength = check_strength("The strength of NeighborGraph", self.strength)
         search, edges, bandwidth = self._edges(X)
-        matrices: list[RowMatrix] = []
         groups = None
         if self.use_labels and y is not None and (y >= 0).any():
             edges, groups = edit_by_labels(edges, y)
-            matrices.append(Cliques(groups, strength, X.dtype))
-        matrices.append(Links.laplacian(edges, strength, X.dtype))
         linking = (self.n_neighbors, self.metric, self.edge_weights, bandwidth)
-        return BoundNeighborGraph(matrices, edges, groups, strength, X, linking, search)
+        return BoundNeighborGraph(edges, groups, strength, X, linking, search)
 
     def _edges(self, X: Operand) -> tuple[GraphOrigin, Any, float | None]:
         """Where the graph comes from, its edge weights, and the bandwidth that new samples will need."""
@@ -100,7 +97,6 @@ class BoundNeighborGraph(BoundSmoothness):
 
     def __init__(
         self,
-        matrices: list[RowMatrix],
         edges: Any,
         groups: IntArray | None,
         strength: float,
@@ -108,13 +104,18 @@ class BoundNeighborGraph(BoundSmoothness):
         linking: tuple[Any, ...],
         search: GraphOrigin,
     ):
-        super().__init__("graph", matrices)
+        matrices: list[RowMatrix] = [] if groups is None else [Cliques(groups, strength, X.dtype)]
+        super().__init__("graph", [*matrices, Links.laplacian(edges, strength, X.dtype)])
         self.edges = edges
         self._groups = groups
         self._strength = strength
         self._X = X
         self._linking = linking
         self.search = search
+
+    def with_strength(self, strength: float) -> BoundNeighborGraph:
+        """The same graph."""
+        return BoundNeighborGraph(self.edges, self._groups, strength, self._X, self._linking, self.search)
 
     def consider(self, n_components: int) -> None:
         """Warn if the graph falls into more pieces than there are components."""

@@ -24,6 +24,7 @@ N. The forms below say just that by the powers of r (`core.forms.Split`), and th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +69,12 @@ class _BoundCoordinates(BoundTerm):
 
     def __init__(self, strength: float):
         self.strength = strength
+
+    def with_strength(self, strength: float) -> BoundTerm:
+        """The same distances."""
+        other = copy(self)
+        other.strength = strength
+        return other
 
     def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
         """New samples are coded by the components near them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 
 from ..core.forms import Coupling, Quadratic
 from ..core.operand import Operand
-from ..core.rows import Diagonal, Square
+from ..core.rows import Diagonal, FormedSquare, Square
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor
@@ -86,9 +87,18 @@ class BoundLocalLearning(BoundSmoothness):
         self._X = X
         predicted = np.flatnonzero(np.diff(G.indptr))
         self.residual = (sp.eye_array(G.shape[0], format="csr") - G)[predicted]
-        square = Square(self.residual, strength, X.dtype)
         self.offers_entries = _longest_row(G) <= max(LONGEST_ROW, _stored_per_row(X))
-        super().__init__("local learning", [square.formed() if self.offers_entries else square])
+        square = Square(self.residual, strength, X.dtype)
+        self._square: Square | FormedSquare = square.formed() if self.offers_entries else square
+        super().__init__("local learning", [self._square])
+
+    def with_strength(self, strength: float) -> BoundLocalLearning:
+        """The same predictors, and the same product of them."""
+        other = copy(self)
+        other._strength = strength
+        other._square = self._square.scaled(strength / self._strength)
+        other.matrices = [other._square]
+        return other
 
     def consider(self, n_components: int) -> None:
         """Warn if the neighbourhoods fall into more pieces than there are components."""

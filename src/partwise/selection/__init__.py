@@ -1,0 +1,29 @@
+"""Choosing strengths, neighbours and numbers of components without labels.
+
+Estimators choose for themselves where a parameter is "auto" or a list of values, and say why in `selection_`. What they
+use, and what else helps to decide, is here: criteria of a clustering, evidence for numbers of components, consensus of
+many runs, and scorers for scikit-learn's searches. The functions here take estimators and import none.
+"""
+
+from .consensus import Consensus, consensus
+from .criteria import modularity, normalized_cut, silhouette, stability
+from .ranks import EntryValidation, RankEvidence, cross_validate_entries, rank_evidence
+from .record import Path, Selection
+from .scorers import get_scorer, scorer_names
+
+__all__ = [
+    "Consensus",
+    "EntryValidation",
+    "Path",
+    "RankEvidence",
+    "Selection",
+    "consensus",
+    "cross_validate_entries",
+    "get_scorer",
+    "modularity",
+    "normalized_cut",
+    "rank_evidence",
+    "scorer_names",
+    "silhouette",
+    "stability",
+]

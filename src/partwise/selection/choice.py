@@ -1,0 +1,199 @@
+"""Resolve what is left open: walk through the values of each parameter, judge the clusterings, keep the best.
+
+Strengths are walked upwards, every fit starting where the last one ended, once from the recipe's own start and once
+from k-means. Following a solution while the penalty grows leads to better minima than starting anew at each strength.
+All clusterings met on the way are compared by three criteria that err in different ways: how few of its links to
+neighbours a cluster cuts (by itself it likes to cut off small pieces), the modularity of the links (by itself it likes
+clusters of equal size), and the silhouette in the data (by itself it knows nothing of curved clusters). Each is
+measured as a share of its own range along the path, so the sum has no weights to tune. The least loss wins, and the
+final fit continues from there.
+
+Numbers of components are compared by the links alone: the share that stays inside a cluster, mean over the clusters,
+plus the modularity. The first falls and the second rises with the number, until clusters are split that belong
+together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..core.operand import Operand, as_operand
+from ..core.types import Array, IntArray
+from ..solvers.codes import code_samples
+from .criteria import stability
+from .grids import Grid, Kind, strength_unit
+from .record import Path, Selection
+from .trials import CRITERIA, FIRST_SWEEPS, JUDGING_NEIGHBORS, SWEEPS, Factors, Recipe, Trial, Trials
+
+# Choices are made on at most so many rows; the final fit is of all.
+MOST_ROWS = 2000
+# Passes over a row when the rows that took no part in the choice get their first codes.
+PASSES = 50
+# Criteria that decide, by the kind of the parameter.
+DECIDE: dict[Kind, tuple[str, ...]] = {
+    "strength": ("connectedness", "silhouette", "modularity"),
+    "neighbors": ("connectedness", "silhouette", "modularity"),
+    "components": ("connectedness", "modularity"),
+}
+ROUNDING = 1e-9
+# The walk through numbers of components ends when so many in a row were worse than the best.
+WORSE_IN_A_ROW = 2
+# Numbers of components that are looked at between the best one and its neighbours.
+MOST_BETWEEN = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Values for all that was open, the factors (W, H) that the final fit starts from, and the reasons."""
+
+    parameters: dict[str, Any]
+    start: tuple[Array, Array]
+    selection: Selection
+
+
+def choose(
+    recipe: Recipe, grids: Mapping[str, Grid], X: Operand, y: IntArray | None, rng: np.random.RandomState
+) -> Choice:
+    """Choose the open parameters of a recipe, one after the other.
+
+    Parameters
+    ----------
+    recipe : estimator
+    grids : mapping of str to Grid
+        What is open.
+    X : Operand
+    y : ndarray of int or None
+    rng : numpy.random.RandomState
+    """
+    if X.missing is not None:
+        raise ValueError(
+            f"{' and '.join(grids)} cannot be chosen from data with missing entries, in which no neighbours are found. "
+            "For n_components see partwise.selection.cross_validate_entries."
+        )
+    if X.shape[0] < 2:
+        raise ValueError(f"{' and '.join(grids)} cannot be chosen from a single sample, which has no neighbours.")
+    sample, y = _sample(recipe, X, y, rng)
+    trials = Trials(recipe, sample, y, rng)
+    chosen: dict[str, Any] = {name: grid.meanwhile for name, grid in grids.items()}
+    for name, grid in grids.items():
+        if grid.kind == "strength" and grid.refined:
+            chosen[name] = grid.meanwhile * strength_unit(trials.with_parameters(chosen), sample)
+    paths, best = [], None
+    for name, grid in grids.items():
+        path, best = _walk(trials, name, _fitting(grid, sample), chosen)
+        chosen[name] = path.chosen
+        paths.append(path)
+    assert best is not None  # there is at least one grid
+    start = best.factors if sample is X else _extended(recipe, best.factors, sample, X)
+    selection = Selection(chosen, tuple(paths), sample.shape[0], X.shape[0])
+    return Choice(chosen, (start[0], start[1].T), selection)
+
+
+def _sample(recipe: Any, X: Operand, y: IntArray | None, rng: np.random.RandomState) -> tuple[Operand, IntArray | None]:
+    """Some of the rows, if there are many. A graph that the user gave holds for all rows only."""
+    n = X.shape[0]
+    given = getattr(recipe, "graph", None)
+    if n <= MOST_ROWS or (given is not None and not callable(given)):
+        return X, y
+    rows = np.sort(rng.choice(n, MOST_ROWS, replace=False))
+    weight = None if X.sample_weight is None else X.sample_weight[rows]
+    return as_operand(X.take(rows).array, X.missing, weight), None if y is None else y[rows]
+
+
+def _fitting(grid: Grid, X: Operand) -> Grid:
+    """The grid without what the data are too small for; what a user gives is tried in any case."""
+    if grid.kind == "strength" or not grid.refined:
+        return grid
+    if grid.kind == "neighbors":
+        return grid.at_most(X.shape[0] - 1)
+    # A cluster smaller than a neighbourhood cuts its links whatever it is.
+    return grid.at_most(min(*X.shape, X.shape[0] // JUDGING_NEIGHBORS))
+
+
+def _extended(recipe: Recipe, factors: Factors, sample: Operand, X: Operand) -> Factors:
+    """Codes for all rows, given the components found on some."""
+    W, Ht = factors
+    return code_samples(recipe._fit_to(sample).terms, X, Ht, W, max_passes=PASSES), Ht
+
+
+def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tuple[Path, Trial]:
+    """Try the values of one parameter; the path, and the trial that is best."""
+    if grid.kind == "components":
+        rows = _count(trials, name, grid, others)
+    else:
+        unit = strength_unit(trials.with_parameters(others), trials.X) if grid.kind == "strength" else 1
+        scaled = replace(grid, values=tuple(value * unit for value in grid.values)) if grid.refined else grid
+        rows = _follow(trials, name, scaled, others)
+    value, start = best_trial(rows, grid.kind)
+    return _record(name, rows, DECIDE[grid.kind], (value, start)), rows[value][start]
+
+
+def _count(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> list[list[Trial]]:
+    """One trial per number, from a start of its own; then those between the best number and its neighbours."""
+
+    def trial(k: float) -> list[Trial]:
+        parameters = {**others, name: int(k)}
+        return [trials.run(parameters, trials.own_start(parameters), FIRST_SWEEPS)]
+
+    rows: list[list[Trial]] = []
+    for k in grid.values:
+        rows.append(trial(k))
+        best, _ = best_trial(rows, grid.kind)
+        if grid.refined and best < len(rows) - WORSE_IN_A_ROW:
+            break
+    if grid.refined:
+        best, _ = best_trial(rows, grid.kind)
+        low, high = grid.values[max(best - 1, 0)], grid.values[min(best + 1, len(rows) - 1)]
+        between = np.unique(np.linspace(low, high, MOST_BETWEEN + 2).round())
+        rows += [trial(k) for k in between if k not in grid.values]
+        rows.sort(key=lambda row: row[0].parameters[name])
+    return rows
+
+
+def _follow(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> list[list[Trial]]:
+    """One row of trials per value, one column per start, each going on from the value below."""
+    rows: list[list[Trial]] = []
+    below, sweeps = trials.starts({**others, name: grid.values[0]}), FIRST_SWEEPS
+    for value in grid.values:
+        rows.append([trials.run({**others, name: value}, factors, sweeps) for factors in below])
+        below, sweeps = [trial.factors for trial in rows[-1]], SWEEPS
+    if grid.kind == "strength" and grid.refined:
+        best, _ = best_trial(rows, grid.kind)
+        for value, after in reversed(_between(grid.values, best)):
+            rows.insert(after + 1, [trials.run({**others, name: value}, trial.factors) for trial in rows[after]])
+    return rows
+
+
+def _between(values: Sequence[float], best: int) -> list[tuple[float, int]]:
+    """The geometric means of the best value and its neighbours, each with the place that it comes after."""
+    places = [place for place in (best - 1, best) if 0 <= place < len(values) - 1 and values[place] > 0]
+    return [(float(np.sqrt(values[place] * values[place + 1])), place) for place in places]
+
+
+def best_trial(rows: Sequence[Sequence[Trial]], kind: Kind) -> tuple[int, int]:
+    """Which value and which start is best; the first of equals.
+
+    Where criteria of different units decide, what a trial loses by each is its distance from the best one, as a share
+    of the distance between the best and the worst. Shares of links can be added up as they are.
+    """
+    loss = np.zeros((len(rows), len(rows[0])))
+    for criterion in DECIDE[kind]:
+        worth = np.array([[trial.criteria[criterion] for trial in row] for row in rows])
+        span = worth.max() - worth.min() if kind != "components" else 1.0
+        if span > ROUNDING:
+            loss += (worth.max() - worth) / span
+    value, start = np.unravel_index(int(loss.argmin()), loss.shape)
+    return int(value), int(start)
+
+
+def _record(name: str, rows: list[list[Trial]], decide: Sequence[str], best: tuple[int, int]) -> Path:
+    values = np.array([row[0].parameters[name] for row in rows])
+    criteria = {
+        criterion: np.array([[trial.criteria[criterion] for trial in row] for row in rows]) for criterion in CRITERIA
+    }
+    agreement = np.array([stability([t.labels for t in row]) if len(row) > 1 else np.nan for row in rows])
+    return Path(name, values, criteria, agreement, tuple(decide), rows[best[0]][0].parameters[name], best[1])

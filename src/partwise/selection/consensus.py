@@ -1,0 +1,184 @@
+"""Consensus clustering: how often two samples fall into one cluster over many runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.spatial.distance import squareform
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from ..core.types import Array, IntArray
+from .criteria import stability
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Starts that are always the same: runs from them would agree whatever the data.
+FIXED_STARTS = ("auto", "nndsvd", "nndsvda")
+
+
+@dataclass(frozen=True, eq=False)
+class Consensus:
+    """What many runs agree on.
+
+    Attributes
+    ----------
+    labellings : ndarray of int, shape (n_runs, n_samples)
+        Clusters of every sample in every run.
+    n_clusters : int
+    rows : ndarray of int, shape (n_rows,)
+        The samples that `matrix` is about: all of them, or a random choice of many.
+    """
+
+    labellings: IntArray
+    n_clusters: int
+    rows: IntArray
+
+    @cached_property
+    def matrix(self) -> Array:
+        """Share of the runs in which two samples are in one cluster, n_rows × n_rows."""
+        return _together(self.labellings[:, self.rows])
+
+    @cached_property
+    def _tree(self) -> Array:
+        """Average linkage of the rows, by 1 − matrix."""
+        from scipy.cluster.hierarchy import linkage
+
+        return np.asarray(linkage(_distances(self.matrix), "average"))
+
+    @property
+    def cophenetic_correlation(self) -> float:
+        """How well a tree describes the matrix, 1 if all runs agree (Brunet et al. 2004)."""
+        return _cophenetic(self.matrix, self._tree)
+
+    @cached_property
+    def cophenetic_error(self) -> float:
+        """Standard error of the cophenetic correlation, by leaving out one run at a time (jackknife)."""
+        n = len(self.labellings)
+        if n < 3:
+            return float("nan")
+        others = [_cophenetic(_together(np.delete(self.labellings[:, self.rows], i, axis=0))) for i in range(n)]
+        return float(np.sqrt((n - 1) * np.var(others)))
+
+    @property
+    def dispersion(self) -> float:
+        """Mean of 4 (c − ½)² over the matrix: 1 if every pair is always or never together (Kim & Park 2007)."""
+        return float(np.mean(4 * (self.matrix - 0.5) ** 2))
+
+    @property
+    def stability(self) -> float:
+        """Mean adjusted Rand index between every two runs."""
+        return stability(list(self.labellings))
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Positions in `rows` in which samples of one cluster stand together."""
+        from scipy.cluster.hierarchy import leaves_list
+
+        return np.asarray(leaves_list(self._tree), np.intp)
+
+    @cached_property
+    def labels(self) -> IntArray:
+        """The clusters that the runs agree on, of all samples.
+
+        The tree over `rows` is cut into `n_clusters`; every other sample goes to the cluster with whose samples it was
+        together most often, on average.
+        """
+        from scipy.cluster.hierarchy import fcluster
+
+        cut = np.unique(fcluster(self._tree, self.n_clusters, "maxclust"), return_inverse=True)[1].ravel()
+        labels = np.empty(self.labellings.shape[1], np.intp)
+        labels[self.rows] = cut
+        others = np.setdiff1d(np.arange(len(labels)), self.rows)
+        if len(others):
+            together = np.zeros((len(others), int(cut.max()) + 1))
+            for run in self.labellings:
+                k = int(run.max()) + 1
+                counts = np.zeros((k, together.shape[1]))
+                np.add.at(counts, (run[self.rows], cut), 1)
+                together += counts[run[others]]
+            labels[others] = (together / np.bincount(cut)).argmax(axis=1)
+        return labels
+
+    def plot(self) -> Figure:
+        """Draw the matrix, samples of one cluster next to each other. Needs matplotlib.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
+        """
+        from ..report.curves import draw_consensus
+
+        return draw_consensus(self.matrix[np.ix_(self.order, self.order)], self.cophenetic_correlation)
+
+
+def consensus(
+    estimator: Any, X: Any, *, n_runs: int = 20, max_samples: int = 2000, random_state: Any = None
+) -> Consensus:
+    """Fit an estimator many times from different starts and see which samples stay together.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Anything with `labels_` and `random_state`; it is not changed. Starts that are always the same ("auto",
+        "nndsvd", "nndsvda") are replaced by "random".
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    n_runs : int, default=20
+    max_samples : int, default=2000
+        Largest matrix; of more samples, so many are chosen at random for it. All samples get `labels`.
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    consensus : Consensus
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from partwise import GraphNMF
+    >>> from partwise.selection import consensus
+    >>> X, _ = load_digits(n_class=3, return_X_y=True)
+    >>> result = consensus(GraphNMF(3), X, n_runs=5, random_state=0)
+    >>> result.matrix.shape == (len(X), len(X))
+    True
+    >>> bool(result.cophenetic_correlation > 0.9)
+    True
+    """
+    if n_runs < 2:
+        raise ValueError(f"n_runs={n_runs!r} was given; there is no consensus of fewer than 2 runs.")
+    if max_samples < 2:
+        raise ValueError(f"max_samples={max_samples!r} was given; the matrix needs at least 2 samples.")
+    rng = check_random_state(random_state)
+    varied = {"init": "random"} if getattr(estimator, "init", None) in FIXED_STARTS else {}
+    labellings = []
+    for seed in rng.randint(np.iinfo(np.int32).max, size=n_runs):
+        labellings.append(clone(estimator).set_params(random_state=int(seed), **varied).fit(X).labels_)
+    n = len(labellings[0])
+    rows = np.arange(n) if n <= max_samples else np.sort(rng.choice(n, max_samples, replace=False))
+    k = max(int(labels.max()) + 1 for labels in labellings)
+    return Consensus(np.array(labellings), k, rows)
+
+
+def _together(labellings: IntArray) -> Array:
+    matrix = np.zeros((labellings.shape[1],) * 2)
+    for labels in labellings:
+        matrix += labels[:, None] == labels
+    return matrix / len(labellings)
+
+
+def _distances(matrix: Array) -> Array:
+    return squareform(1 - matrix, checks=False)
+
+
+def _cophenetic(matrix: Array, tree: Array | None = None) -> float:
+    from scipy.cluster.hierarchy import cophenet, linkage
+
+    distances = _distances(matrix)
+    if np.ptp(distances) == 0:
+        return 1.0
+    along_tree = cophenet(linkage(distances, "average") if tree is None else tree)
+    return float(np.corrcoef(distances, along_tree)[0, 1])

@@ -1,0 +1,140 @@
+"""How good a clustering is, without labels: what the neighbours, the data and other starts say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
+
+from ..core.types import Array, IntArray
+from ..graphs.samples import row_norms
+
+Distance = Literal["cosine", "euclidean"]
+
+
+def normalized_cut(edges: Any, labels: IntArray, n_clusters: int | None = None) -> float:
+    """Share of a cluster's links that leave it, mean over the clusters (Shi & Malik's normalised cut over k).
+
+    Parameters
+    ----------
+    edges : sparse matrix of shape (n_samples, n_samples)
+        Symmetric non-negative edge weights.
+    labels : ndarray of int, shape (n_samples,)
+        Clusters 0, 1, …
+    n_clusters : int, optional
+        Clusters that were asked for; those that are empty or without links count as cut off entirely, so that nothing
+        is gained by merging. Default: those that occur.
+
+    Returns
+    -------
+    cut : float
+        In [0, 1]; lower is better.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partwise.selection import normalized_cut
+    >>> chain = np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1)
+    >>> float(round(normalized_cut(chain, np.array([0, 0, 1, 1])), 3))
+    0.333
+    """
+    inside, volume = _links(edges, labels)
+    k = max(len(volume), n_clusters or 0)
+    linked = volume > 0
+    return float((k - (inside[linked] / volume[linked]).sum()) / k)
+
+
+def modularity(edges: Any, labels: IntArray) -> float:
+    """Share of the links that stay inside clusters, less what random links of the same degrees would have (Newman).
+
+    Parameters
+    ----------
+    edges : sparse matrix of shape (n_samples, n_samples)
+        Symmetric non-negative edge weights.
+    labels : ndarray of int, shape (n_samples,)
+
+    Returns
+    -------
+    modularity : float
+        Below 1; higher is better. Unlike the normalised cut it can be compared between numbers of clusters, and it
+        favours clusters of equal size.
+    """
+    inside, volume = _links(edges, labels)
+    total = volume.sum()
+    return float(inside.sum() / total - np.square(volume / total).sum()) if total > 0 else 0.0
+
+
+def _links(edges: Any, labels: IntArray) -> tuple[Array, Array]:
+    """Per cluster: the weight of links inside, counted from both ends, and of all its links."""
+    Z = _membership(labels)
+    edges = sp.csr_array(edges, dtype=np.float64)
+    inside = np.asarray((Z * (edges @ Z)).sum(axis=0)).ravel()
+    return inside, np.asarray(Z.T @ np.asarray(edges.sum(axis=1)).ravel()).ravel()
+
+
+def _membership(labels: IntArray) -> Any:
+    n = len(labels)
+    return sp.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))
+
+
+def silhouette(X: Any, labels: IntArray, metric: Distance = "cosine") -> float:
+    """Mean silhouette: how much nearer a sample is to its own cluster than to the nearest other one (Rousseeuw).
+
+    (b − a) / max(a, b) with a the mean distance to the samples of one's own cluster, b that to the nearest other one.
+    Distances are 1 − cosine, or squared Euclidean; both need cluster sums only, and no n × n matrix.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    labels : ndarray of int, shape (n_samples,)
+    metric : {"cosine", "euclidean"}, default="cosine"
+
+    Returns
+    -------
+    silhouette : float
+        In [−1, 1]; higher is better. 0 if there is one cluster only.
+    """
+    labels = np.unique(labels, return_inverse=True)[1].ravel()
+    n, k = len(labels), int(labels.max()) + 1
+    if k == 1:
+        return 0.0
+    norms = row_norms(X).astype(np.float64)
+    size = np.bincount(labels, minlength=k)
+    scale = np.ones(n)
+    if metric == "cosine":
+        scale = np.where(norms > 0, 1 / np.where(norms > 0, norms, 1), 0)
+    squares = (norms * scale) ** 2
+    # Scaling the memberships instead of X leaves X as it is.
+    sums = (_membership(labels) * scale[:, None]).T @ X
+    inner = np.asarray(X @ (sums.toarray() if sp.issparse(sums) else np.asarray(sums)).T) * scale[:, None]
+    if metric == "cosine":
+        total = size - inner
+        own = 1 - squares
+    else:
+        total = size * squares[:, None] + np.bincount(labels, weights=squares, minlength=k) - 2 * inner
+        own = np.zeros(n)
+    mine = np.arange(n), labels
+    others = np.maximum(size[labels] - 1, 1)
+    a = np.maximum(total[mine] - own, 0) / others
+    away = total / size
+    away[mine] = np.inf
+    b = np.maximum(away.min(axis=1), 0)
+    largest = np.maximum(a, b)
+    values = np.where((size[labels] > 1) & (largest > 0), (b - a) / np.where(largest > 0, largest, 1), 0)
+    return float(values.mean())
+
+
+def stability(labellings: Sequence[IntArray]) -> float:
+    """Mean adjusted Rand index between every two labellings; 1 if there is only one.
+
+    Parameters
+    ----------
+    labellings : sequence of ndarray of int, shape (n_samples,)
+        Clusters of the same samples from different runs.
+    """
+    pairs = [adjusted_rand_score(a, b) for a, b in combinations(labellings, 2)]
+    return float(np.mean(pairs)) if pairs else 1.0

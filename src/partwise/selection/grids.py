@@ -1,0 +1,116 @@
+"""Among which values a parameter is chosen, and the check of what a user gives instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+
+from ..core.operand import Operand
+
+Kind = Literal["strength", "neighbors", "components"]
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The values of one parameter, in rising order.
+
+    Attributes
+    ----------
+    kind : {"strength", "neighbors", "components"}
+        What the parameter is; it decides how its values are walked through and judged.
+    values : tuple of float
+    meanwhile : float
+        The value that stands in while other parameters are chosen first.
+    refined : bool
+        Look between the best value and its neighbours as well. Not for values that a user has given.
+    """
+
+    kind: Kind
+    values: tuple[float, ...]
+    meanwhile: float
+    refined: bool = True
+
+    def given(self, name: str, values: Any) -> Grid:
+        """The same with values of the user's own, checked."""
+        least = 0 if self.kind == "strength" else 1
+        what = "numbers of at least 0" if self.kind == "strength" else "integers of at least 1"
+        wanted = Real if self.kind == "strength" else Integral
+        listed = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+        if not listed:
+            raise ValueError(f"{name} is empty; give the {what} to choose from, or 'auto'.")
+        for value in listed:
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, wanted)
+                or not np.isfinite(float(value))
+                or value < least
+            ):
+                raise ValueError(f"{name} holds {value!r}; a list to choose from must hold {what}.")
+        distinct = tuple(sorted({value.item() if isinstance(value, np.generic) else value for value in listed}))
+        return replace(self, values=distinct, meanwhile=distinct[len(distinct) // 2], refined=False)
+
+    def at_most(self, largest: int) -> Grid:
+        """Without values that the data are too small for."""
+        kept = tuple(value for value in self.values if value <= largest)
+        return replace(self, values=kept or (max(largest, 1),))
+
+
+# Powers of ten from where a penalty is not felt to where nothing else is.
+STRENGTHS = Grid("strength", (0.0, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0), 10.0)
+# From 10 on, codes of many data vanish altogether.
+COORDINATE_STRENGTHS = Grid("strength", (0.0, 0.001, 0.01, 0.1, 1.0), 0.1)
+NEIGHBORS = Grid("neighbors", (3, 5, 10, 20), 5)
+RANKS = Grid("components", (2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64), 8)
+ORDER: tuple[Kind, ...] = ("components", "neighbors", "strength")
+
+
+def open_parameters(recipe: Any, selectable: Mapping[str, Grid]) -> dict[str, Grid]:
+    """The parameters that are to be chosen, in the order in which they are, with checked grids.
+
+    Parameters
+    ----------
+    recipe : estimator
+    selectable : mapping of str to Grid
+        What the method can choose.
+    """
+    grids: dict[str, Grid] = {}
+    for name, grid in sorted(selectable.items(), key=lambda item: ORDER.index(item[1].kind)):
+        value = getattr(recipe, name)
+        if isinstance(value, str):
+            grids[name] = grid
+        elif not isinstance(value, Real):
+            grids[name] = grid.given(name, value)
+    if grids:
+        _refuse(recipe, grids)
+    return grids
+
+
+def _refuse(recipe: Any, grids: Mapping[str, Grid]) -> None:
+    """Say what cannot be chosen."""
+    for name, grid in grids.items():
+        if grid.kind == "neighbors" and getattr(recipe, "graph", None) is not None:
+            raise ValueError(f"{name}={getattr(recipe, name)!r} has nothing to choose: the graph is given.")
+        strength = getattr(recipe, "graph_strength", None)
+        if grid.kind == "neighbors" and isinstance(strength, Real) and strength == 0:
+            raise ValueError(f"{name}={getattr(recipe, name)!r} has nothing to choose: graph_strength is 0.")
+    if not isinstance(recipe.init, str) and "n_components" in grids:
+        raise ValueError("n_components is to be chosen, but init=(W, H) fixes it. Use init='auto', or a number.")
+
+
+def strength_unit(recipe: Any, X: Operand) -> float:
+    """What a strength of 1 is worth, so that one grid serves all data.
+
+    Next to the squared error strengths have no unit. Next to the Kullback-Leibler divergence, which grows like X and
+    not like X², they have that of 1 / X: Σ X / ‖X‖². Where columns of W have unit norm, penalties do not grow with X at
+    all: ‖X‖² / k.
+    """
+    if recipe.scale == "codes":
+        return X.squared_norm / float(recipe.n_components)
+    if getattr(recipe, "loss", None) == "kullback-leibler":
+        return X.mean() * X.shape[0] * X.shape[1] / X.squared_norm
+    return 1.0

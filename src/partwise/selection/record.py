@@ -1,0 +1,90 @@
+"""What a choice was made of: the values tried, what each was worth, and the outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..core.types import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The values of one parameter that were tried.
+
+    Attributes
+    ----------
+    parameter : str
+    values : ndarray of shape (n_values,)
+        In rising order.
+    criteria : dict of str to ndarray of shape (n_values, n_starts)
+        Of the clusters of every trial, larger is better: "connectedness", the share of a cluster's links to neighbours
+        that stay inside, mean over the clusters; "silhouette", on X; "modularity" of the links.
+    stability : ndarray of shape (n_values,)
+        Adjusted Rand index between the clusters from different starts; NaN if there is one start.
+    decided_by : tuple of str
+        The criteria whose ranks were added up.
+    chosen : float
+    start : int
+        Which start was best: 0 is that of the estimator, 1 that of k-means.
+    """
+
+    parameter: str
+    values: Array
+    criteria: dict[str, Array]
+    stability: Array
+    decided_by: tuple[str, ...]
+    chosen: Any
+    start: int
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Why "auto" has become what it is.
+
+    Attributes
+    ----------
+    choice : dict
+        The chosen value of every parameter that was open.
+    paths : tuple of Path
+        One per parameter, in the order in which they were chosen; a parameter that was not yet chosen had a fixed value
+        meanwhile.
+    n_rows : int
+        Samples on which the choice was made.
+    n_samples : int
+        Samples of the final fit.
+    """
+
+    choice: dict[str, Any]
+    paths: tuple[Path, ...]
+    n_rows: int
+    n_samples: int
+
+    def __str__(self) -> str:
+        """A table per parameter."""
+        tables = []
+        for path in self.paths:
+            names = list(path.criteria)
+            by = " and ".join(path.decided_by)
+            lines = [f"{path.parameter} = {path.chosen:g}, by {by}, on {self.n_rows} of {self.n_samples} samples"]
+            lines.append("  ".join([f"{path.parameter:>20s}", *(f"{name:>14s}" for name in [*names, "stability"])]))
+            for i, value in enumerate(path.values):
+                worth = [*(float(path.criteria[name][i].max()) for name in names), float(path.stability[i])]
+                mark = " <" if value == path.chosen else ""
+                lines.append("  ".join([f"{value:>20g}", *(f"{number:>14.4f}" for number in worth)]) + mark)
+            tables.append("\n".join(lines))
+        return "\n\n".join(tables)
+
+    def plot(self) -> Figure:
+        """Draw every criterion along every path, with the choice. Needs matplotlib.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
+        """
+        from ..report.curves import draw_paths
+
+        return draw_paths(self.paths)

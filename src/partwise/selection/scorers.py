@@ -1,0 +1,99 @@
+"""Label-free scores of a fitted model on samples it has not seen, for scikit-learn's searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+
+from ..graphs import neighbor_graph
+from .criteria import modularity, normalized_cut, silhouette
+from .trials import JUDGING_NEIGHBORS
+
+Scorer = Callable[..., float]
+
+
+def _reconstruction(estimator: Any, X: Any, y: Any = None) -> float:
+    return float(estimator.score(X))
+
+
+def _connectedness(estimator: Any, X: Any, y: Any = None) -> float:
+    return 1 - normalized_cut(_graph(X), estimator.predict(X), _n_clusters(estimator))
+
+
+def _modularity(estimator: Any, X: Any, y: Any = None) -> float:
+    return modularity(_graph(X), estimator.predict(X))
+
+
+def _silhouette(estimator: Any, X: Any, y: Any = None) -> float:
+    return silhouette(X, estimator.predict(X))
+
+
+def _prediction_strength(estimator: Any, X: Any, y: Any = None) -> float:
+    return float(adjusted_rand_score(clone(estimator).fit(X).predict(X), estimator.predict(X)))
+
+
+def _graph(X: Any) -> Any:
+    return neighbor_graph(X, min(JUDGING_NEIGHBORS, X.shape[0] - 1))
+
+
+def _n_clusters(estimator: Any) -> int:
+    """As many as the method was to find, be it alone or at the end of a pipeline."""
+    model = estimator[-1] if hasattr(estimator, "steps") else estimator
+    return int(model.embedding_.shape[1])
+
+
+SCORERS: dict[str, Scorer] = {
+    "reconstruction": _reconstruction,
+    "connectedness": _connectedness,
+    "modularity": _modularity,
+    "silhouette": _silhouette,
+    "prediction strength": _prediction_strength,
+}
+
+
+def scorer_names() -> list[str]:
+    """Names that :func:`get_scorer` knows."""
+    return sorted(SCORERS)
+
+
+def get_scorer(name: str) -> Scorer:
+    """A label-free scorer, for the `scoring` of GridSearchCV, RandomizedSearchCV and cross_val_score.
+
+    All judge the model on samples it has not seen, and larger is better:
+
+    - "reconstruction": the estimator's `score`. It falls with every penalty, so use it for what is no penalty.
+    - "connectedness": the share of a cluster's links to neighbours that stay inside, mean over the clusters.
+    - "modularity": of the links; comparable between numbers of components.
+    - "silhouette": with cosine distances, on X.
+    - "prediction strength": whether a model fitted to the new samples finds the clusters that were predicted
+      (Tibshirani & Walther 2005), as an adjusted Rand index. It costs a fit.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    scorer : callable
+        Of an estimator, X and y, which is ignored.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from partwise import GraphNMF
+    >>> from partwise.selection import get_scorer
+    >>> X, _ = load_digits(n_class=4, return_X_y=True)
+    >>> scoring = {name: get_scorer(name) for name in ("connectedness", "silhouette")}
+    >>> search = GridSearchCV(
+    ...     GraphNMF(4, random_state=0), {"graph_strength": [0, 1, 100]}, scoring=scoring, refit="silhouette", cv=3
+    ... ).fit(X)
+    >>> sorted(search.best_params_)
+    ['graph_strength']
+    """
+    if name not in SCORERS:
+        raise ValueError(f"There is no label-free scorer {name!r}; give one of {', '.join(map(repr, scorer_names()))}.")
+    return SCORERS[name]

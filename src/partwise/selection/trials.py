@@ -1,0 +1,155 @@
+"""Short fits of one recipe at different parameters, which share whatever does not depend on these."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..core.operand import Operand
+from ..core.state import State
+from ..core.term import BoundTerm, Term
+from ..core.types import Array, IntArray
+from ..graphs import check_graph, neighbor_graph
+from ..solvers.loop import Options
+from ..solvers.starts import start_factors
+from .criteria import modularity, normalized_cut, silhouette
+
+# Labels settle long before the objective does; where a walk begins there is most to do.
+SWEEPS, FIRST_SWEEPS, TOLERANCE = 10, 30, 1e-4
+KMEANS_STARTS = 5
+# Clusterings are judged by the links to so many neighbours, whatever the method uses.
+JUDGING_NEIGHBORS = 5
+# Larger is better for all of them.
+CRITERIA = ("connectedness", "silhouette", "modularity")
+
+Factors = tuple[Array, Array]
+
+
+class Recipe(Protocol):
+    """What is asked of an estimator here, besides its parameters."""
+
+    n_components: Any
+    scale: Any
+    init: Any
+
+    def _terms(self) -> list[Term]: ...
+    def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: Any) -> list[Callable[[], State]]: ...
+    def _minimise(self, X: Operand, bound: Sequence[BoundTerm], starts: Any, options: Options) -> Any: ...
+    def _assign(self, codes: Array, seed: int, n_starts: int) -> Any: ...
+    def _fit_to(self, sample: Operand) -> Any: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A short fit: its parameters, where it ended, its clusters and what they are worth."""
+
+    parameters: dict[str, Any]
+    factors: Factors
+    labels: IntArray
+    criteria: dict[str, float]
+
+
+class Binder:
+    """Binds terms to the data, each once: one that differs in its strength alone shares what the other has built."""
+
+    def __init__(self, X: Operand, y: IntArray | None, rng: np.random.RandomState):
+        self._X, self._y, self._rng = X, y, rng
+        self._known: list[tuple[Term, BoundTerm]] = []
+
+    def __call__(self, terms: Sequence[Term]) -> list[BoundTerm]:
+        """The bound terms."""
+        return [self._bind(term) for term in terms]
+
+    def _bind(self, term: Term) -> BoundTerm:
+        for known, bound in self._known:
+            if _alike(known, term):
+                strength: Any = getattr(term, "strength", None)
+                shared = bound if strength == getattr(known, "strength", None) else bound.with_strength(strength)
+                if shared is not None:
+                    return shared
+        bound = term.bind(self._X, self._y, self._rng, self._X.sample_weight)
+        self._known.append((term, bound))
+        return bound
+
+
+def _alike(a: Term, b: Term) -> bool:
+    """Whether two terms have the same fields but for the strength."""
+    if type(a) is not type(b):
+        return False
+    pairs = [(getattr(a, field.name), getattr(b, field.name)) for field in fields(a) if field.name != "strength"]  # type: ignore[arg-type]
+    return all(x is y or (isinstance(x, str | float | int) and type(x) is type(y) and x == y) for x, y in pairs)
+
+
+class Trials:
+    """Makes trials of a recipe on some data.
+
+    Parameters
+    ----------
+    recipe : estimator
+    X : Operand
+    y : ndarray of int or None
+        Labels for terms that use them.
+    rng : numpy.random.RandomState
+    """
+
+    def __init__(self, recipe: Recipe, X: Operand, y: IntArray | None, rng: np.random.RandomState):
+        self.recipe = recipe
+        self.X = X
+        self.bind = Binder(X, y, rng)
+        self._rng = rng
+        self._seed = int(rng.randint(np.iinfo(np.int32).max))
+        self._metric: Any = getattr(recipe, "metric", "cosine")
+
+    @cached_property
+    def edges(self) -> Any:
+        """The graph by which clusterings are judged: the user's own, or that of the nearest neighbours."""
+        given = getattr(self.recipe, "graph", None)
+        if given is not None:
+            return check_graph(given(self.X.array) if callable(given) else given, self.X.shape[0])
+        return neighbor_graph(self.X.array, min(JUDGING_NEIGHBORS, self.X.shape[0] - 1), self._metric)
+
+    def with_parameters(self, parameters: dict[str, Any]) -> Any:
+        """A copy of the recipe with some parameters set; the original is left as it is."""
+        return copy(self.recipe).set_params(**parameters)  # type: ignore[attr-defined]
+
+    def own_start(self, parameters: dict[str, Any]) -> Factors:
+        """Where the recipe itself would start."""
+        recipe = self.with_parameters(parameters)
+        first = recipe._starts(self.X, self.bind(recipe._terms()), self._rng)[0]()
+        return first.W, first.Ht
+
+    def starts(self, parameters: dict[str, Any]) -> list[Factors]:
+        """Where the recipe itself would start, and what k-means gives."""
+        recipe, starts = self.with_parameters(parameters), [self.own_start(parameters)]
+        if isinstance(recipe.init, str) and recipe.n_components <= self.X.shape[0]:
+            starts.append(start_factors(self.X, recipe.n_components, "kmeans", self._rng))
+        return starts
+
+    def run(self, parameters: dict[str, Any], start: Factors, sweeps: int = SWEEPS) -> Trial:
+        """A few sweeps from somewhere, and a look at the clusters."""
+        recipe = self.with_parameters(parameters)
+        W, Ht = start
+        with warnings.catch_warnings():
+            # A trial is not meant to converge, and what is wrong with a value will show in what it is worth.
+            warnings.simplefilter("ignore")
+            minimum = recipe._minimise(
+                self.X, self.bind(recipe._terms()), [lambda: State(self.X, W, Ht)], Options(sweeps, TOLERANCE)
+            )
+            labels = recipe._assign(minimum.state.W, self._seed, KMEANS_STARTS).labels
+        if minimum.result.stop_reason == "interrupted":
+            raise KeyboardInterrupt
+        return Trial(parameters, (minimum.state.W, minimum.state.Ht), labels, self.judge(labels, recipe.n_components))
+
+    def judge(self, labels: IntArray, n_clusters: int) -> dict[str, float]:
+        """What a clustering is worth by every criterion."""
+        return {
+            "connectedness": 1 - normalized_cut(self.edges, labels, n_clusters),
+            "silhouette": silhouette(self.X.array, labels, self._metric),
+            "modularity": modularity(self.edges, labels),
+        }

@@ -1,0 +1,221 @@
+"""Parameters left open: what is chosen, why, and what cannot be."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import normalize
+
+from partwise import NMF, ConstrainedNMF, GraphNMF, LocalCoordinateNMF, LocalLearningNMF, LocalSimilarityNMF
+from partwise.core.operand import as_operand
+from partwise.graphs import neighbor_graph
+from partwise.selection import choice, trials
+from partwise.selection.criteria import modularity, normalized_cut, silhouette
+from partwise.terms import LocalCoordinates, LocalLearning, NeighborGraph
+
+DIGITS, CLASSES = load_digits(n_class=4, return_X_y=True)
+X, y = normalize(DIGITS[:160]), CLASSES[:160]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "parameter"),
+    [
+        (GraphNMF(4, random_state=0), "graph_strength"),
+        (LocalLearningNMF(4, random_state=0), "local_strength"),
+        (LocalCoordinateNMF(4, random_state=0), "coordinate_strength"),
+        (LocalCoordinateNMF(4, coordinate_strength=0.0, random_state=0), "graph_strength"),
+    ],
+    ids=["GraphNMF", "LocalLearningNMF", "LocalCoordinateNMF", "LocalCoordinateNMF-graph"],
+)
+def test_a_strength_is_chosen_and_explained(estimator, parameter):
+    model = clone(estimator).set_params(**{parameter: "auto"}).fit(X)
+    assert model.get_params()[parameter] == "auto"
+    (path,) = model.selection_.paths
+    assert model.selection_.choice == {parameter: path.chosen}
+    assert path.parameter == parameter
+    assert path.chosen in path.values
+    assert (np.diff(path.values) > 0).all()
+    assert path.values[0] == 0
+    assert all(values.shape == (len(path.values), 2) for values in path.criteria.values())
+    assert path.stability.shape == path.values.shape
+    assert parameter in str(model.selection_)
+    assert adjusted_rand_score(y, model.labels_) > 0.8
+    # The chosen strength is the one of the fit: the same terms at the same factors have the same value.
+    fixed = clone(estimator).set_params(
+        **{parameter: path.chosen}, init=(model.embedding_, model.components_), max_iter=1, tol=0
+    )
+    assert fixed.fit(X).history_["objective"][0] == pytest.approx(model.objective_, rel=1e-9)
+
+
+def test_same_seed_same_choice_and_a_fitted_model_like_any_other():
+    models = [GraphNMF(4, graph_strength="auto", random_state=3).fit(X) for _ in range(2)]
+    assert models[0].selection_.choice == models[1].selection_.choice
+    assert np.array_equal(models[0].embedding_, models[1].embedding_)
+    again = pickle.loads(pickle.dumps(models[0]))
+    assert np.array_equal(again.predict(X[:5]), models[0].predict(X[:5]))
+    assert again.score(X) == models[0].score(X)
+    assert models[0].transform(X[:5]).shape == (5, 4)
+
+
+def test_selection_goes_when_nothing_is_open():
+    model = GraphNMF(4, graph_strength="auto", random_state=0).fit(X)
+    model.set_params(graph_strength=1.0).fit(X)
+    assert not hasattr(model, "selection_")
+
+
+def test_criteria_are_those_of_the_labels():
+    """The best trial's numbers, computed again from the codes that the final fit starts from."""
+    open_parameters = {"graph_strength": choice.Grid("strength", (1.0, 10.0), 10.0, refined=False)}
+    recipe = GraphNMF(4, graph_strength=[1.0, 10.0], random_state=0)
+    made = choice.choose(recipe, open_parameters, as_operand(X), None, np.random.RandomState(0))
+    path = made.selection.paths[0]
+    at = int(np.flatnonzero(path.values == path.chosen)[0]), path.start
+    run = trials.Trials(recipe, as_operand(X), None, np.random.RandomState(0))
+    labels = recipe._assign(made.start[0], run._seed, trials.KMEANS_STARTS).labels
+    edges = neighbor_graph(X, trials.JUDGING_NEIGHBORS)
+    assert path.criteria["connectedness"][at] == pytest.approx(1 - normalized_cut(edges, labels, 4), abs=1e-12)
+    assert path.criteria["silhouette"][at] == pytest.approx(silhouette(X, labels), abs=1e-12)
+    assert path.criteria["modularity"][at] == pytest.approx(modularity(edges, labels), abs=1e-12)
+
+
+def test_least_loss_as_a_share_of_the_range():
+    def trial(connectedness, silhouette):
+        worth = {"connectedness": connectedness, "silhouette": silhouette, "modularity": 0.0}
+        return trials.Trial({}, None, None, worth)
+
+    rows = [[trial(0.0, 1.0), trial(0.5, 0.9)], [trial(0.9, 0.8), trial(1.0, 0.0)]]
+    assert choice.best_trial(rows, "strength") == (1, 0)
+    equal = [[trial(0.5, 0.5), trial(0.5, 0.5)]] * 2
+    assert choice.best_trial(equal, "strength") == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "term",
+    [NeighborGraph(2.0, 3), NeighborGraph(2.0, 3, use_labels=True), LocalLearning(2.0, 4), LocalCoordinates(2.0)],
+    ids=["graph", "graph and labels", "local learning", "local coordinates"],
+)
+def test_another_strength_is_as_if_bound_anew(term):
+    from dataclasses import replace
+
+    from partwise.core.state import State
+
+    rng = np.random.RandomState(0)
+    data, labels = as_operand(X[:30]), np.where(np.arange(30) < 8, y[:30], -1)
+    state = State(data, rng.uniform(size=(30, 3)), rng.uniform(size=(64, 3)))
+    shared = term.bind(data, labels).with_strength(0.3)
+    anew = replace(term, strength=0.3).bind(data, labels)
+    assert shared.value(state) == pytest.approx(anew.value(state), rel=1e-12)
+    for factor in ("codes", "components"):
+        ours, theirs = shared.split(state, factor), anew.split(state, factor)
+        assert (ours is None) == (theirs is None)
+        if ours is not None:
+            np.testing.assert_allclose(ours.halves()[0], theirs.halves()[0], rtol=1e-12)
+            np.testing.assert_allclose(ours.halves()[1], theirs.halves()[1], rtol=1e-12)
+    codes = rng.uniform(size=(30, 3))
+    new = State(as_operand(X[30:40]), rng.uniform(size=(10, 3)), state.Ht)
+    assert shared.for_new(new.X, codes).value(new) == pytest.approx(anew.for_new(new.X, codes).value(new), rel=1e-12)
+
+
+def test_graphs_are_built_once_per_path(monkeypatch):
+    calls = []
+    bind = NeighborGraph.bind
+    monkeypatch.setattr(NeighborGraph, "bind", lambda self, *rest: calls.append(self) or bind(self, *rest))
+    GraphNMF(4, graph_strength="auto", max_iter=5, tol=0, random_state=0).fit(X)
+    assert len(calls) == 2  # for the path, and for the fit
+
+
+def test_a_single_sample_decides_nothing():
+    with pytest.raises(ValueError, match="single sample"):
+        NMF("auto").fit(X[:1])
+
+
+def test_values_of_ones_own():
+    model = GraphNMF(4, graph_strength=np.array([5.0, 1.0]), n_neighbors=[4, 7], random_state=0).fit(X)
+    neighbors, strengths = model.selection_.paths
+    assert neighbors.values.tolist() == [4, 7]
+    assert strengths.values.tolist() == [1, 5]
+    assert set(model.selection_.choice) == {"n_neighbors", "graph_strength"}
+
+
+@pytest.mark.parametrize("estimator", [NMF("auto"), GraphNMF("auto"), LocalCoordinateNMF("auto")], ids=repr)
+def test_number_of_separate_clusters(estimator):
+    rng = np.random.RandomState(0)
+    centres = np.kron(np.eye(5), np.ones(4))
+    data = np.maximum(np.repeat(centres, 40, axis=0) + rng.normal(scale=0.15, size=(200, 20)), 0)
+    model = estimator.set_params(random_state=0).fit(data)
+    assert model.components_.shape == (5, 20)
+    assert model.selection_.choice == {"n_components": 5}
+    assert np.isnan(model.selection_.paths[0].stability).all()
+
+
+def test_sparse_float32_weights_and_labels():
+    weight = np.r_[np.zeros(5), np.ones(155)]
+    known = np.where(np.arange(160) < 20, y, -1)
+    model = GraphNMF(4, graph_strength="auto", use_labels=True, random_state=0)
+    model.fit(sp.csr_array(X.astype(np.float32)), known, sample_weight=weight)
+    assert model.embedding_.dtype == np.float32
+    assert model.selection_.choice["graph_strength"] >= 0
+
+
+def test_strengths_next_to_another_loss_follow_its_unit():
+    """Scaling X scales what a strength is worth next to the Kullback-Leibler divergence, and the grid with it."""
+    options = {"loss": "kullback-leibler", "max_iter": 5, "tol": 0, "random_state": 0}
+    values = [
+        GraphNMF(4, graph_strength="auto", **options).fit(scale * X).selection_.paths[0].values for scale in (1, 10)
+    ]
+    np.testing.assert_allclose(values[0], 10 * values[1])
+
+
+def test_many_rows_are_sampled_and_all_are_fitted(monkeypatch):
+    monkeypatch.setattr(choice, "MOST_ROWS", 100)
+    model = GraphNMF(4, graph_strength="auto", random_state=0).fit(X)
+    assert (model.selection_.n_rows, model.selection_.n_samples) == (100, 160)
+    assert model.embedding_.shape == (160, 4)
+    assert adjusted_rand_score(y, model.labels_) > 0.8
+    given = GraphNMF(4, graph_strength="auto", graph=neighbor_graph(X, 5), random_state=0).fit(X)
+    assert given.selection_.n_rows == 160
+
+
+def test_interruption_ends_the_choice(monkeypatch):
+    def interrupted(self, point):
+        raise KeyboardInterrupt
+
+    from partwise.solvers.coordinate import Coordinate
+
+    monkeypatch.setattr(Coordinate, "sweep", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        GraphNMF(4, graph_strength="auto").fit(X)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (GraphNMF(4, graph_strength=[]), "graph_strength is empty"),
+        (GraphNMF(4, graph_strength=[1.0, -1.0]), "graph_strength holds -1.0"),
+        (GraphNMF(4, graph_strength=[1.0, np.nan]), "graph_strength holds nan"),
+        (GraphNMF(4, graph_strength=["strong"]), "graph_strength holds 'strong'"),
+        (GraphNMF(4, graph_strength="best"), "graph_strength"),
+        (GraphNMF(4, n_neighbors=[0, 5]), "n_neighbors holds 0"),
+        (GraphNMF([2.5]), "n_components holds 2.5"),
+        (GraphNMF(range(0)), "n_components is empty"),
+        (GraphNMF([3, 10**12]), "GiB"),
+        (GraphNMF(4, n_neighbors="auto", graph=neighbor_graph(X, 5)), "the graph is given"),
+        (GraphNMF(4, n_neighbors="auto", graph_strength=0), "graph_strength is 0"),
+        (GraphNMF("auto", init=(np.ones((160, 4)), np.ones((4, 64)))), "fixes it"),
+        (NMF("auto", missing="nan"), "missing entries"),
+        (ConstrainedNMF("auto"), "n_components"),
+        (LocalSimilarityNMF(4, similarity_strength="auto"), "similarity_strength"),
+        (NMF(4, l1_codes="auto"), "l1_codes"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_what_cannot_be_chosen(estimator, message):
+    data = X.copy()
+    if isinstance(estimator, NMF) and estimator.missing:
+        data[0, 0] = np.nan
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(data)
