@@ -89,15 +89,15 @@ class BoundLocalLearning(BoundSmoothness):
         self.residual = (sp.eye_array(G.shape[0], format="csr") - G)[predicted]
         self.offers_entries = _longest_row(G) <= max(LONGEST_ROW, _stored_per_row(X))
         square = Square(self.residual, strength, X.dtype)
-        self._square: Square | FormedSquare = square.formed() if self.offers_entries else square
-        super().__init__("local learning", [self._square])
+        super().__init__("local learning", [square.formed() if self.offers_entries else square])
 
     def with_strength(self, strength: float) -> BoundLocalLearning:
         """The same predictors, and the same product of them."""
         other = copy(self)
         other._strength = strength
-        other._square = self._square.scaled(strength / self._strength)
-        other.matrices = [other._square]
+        (square,) = self.matrices
+        assert isinstance(square, Square | FormedSquare)  # what the constructor makes
+        other.matrices = [square.scaled(strength / self._strength)]
         return other
 
     def consider(self, n_components: int) -> None:
