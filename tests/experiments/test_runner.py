@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tiny import PROTOCOL, carry_out
 
-from partwise.experiments import Journal, reproduce, runner
+from partwise.experiments import Journal, JournalInUse, reproduce, runner
 from partwise.experiments.plan import Plan
 from partwise.experiments.runs import execute
 
@@ -100,6 +100,13 @@ def test_methods_share_classes_and_settings_share_starts():
     assert len(grid) == 2
     assert len({run.seeds for run in grid}) == 1
     assert len({run.digest for run in grid}) == 2
+
+
+def test_two_processes_do_not_write_to_one_file(tmp_path):
+    journal = Journal(tmp_path / "runs.csv")
+    with journal.alone(), pytest.raises(JournalInUse, match="another process is working on"):
+        carry_out(tmp_path / "runs.csv")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interruption_keeps_what_is_done(tmp_path):

@@ -7,7 +7,16 @@ import sys
 import time
 from pathlib import Path
 
-from ..experiments import Journal, UnknownPaper, compare, load_protocol, paper_names, reproduce, write_cells
+from ..experiments import (
+    Journal,
+    JournalInUse,
+    UnknownPaper,
+    compare,
+    load_protocol,
+    paper_names,
+    reproduce,
+    write_cells,
+)
 from ..experiments.plan import Plan
 from ..experiments.tables import counts_line, plain_tables
 from .arguments import CommandError, whole_number
@@ -60,13 +69,15 @@ def run(options: argparse.Namespace) -> None:
     name = options.paper.lower()
     try:
         journal = Journal(options.results / "runs" / f"{name}.csv")
-        for reason in plan.absent.values():
-            print(reason)
         if not options.show:
+            for reason in plan.absent.values():
+                print(reason)
             reproduce(plan, journal, options.jobs, _Lines())
         cells = compare(plan, journal)
         if options.table is None and options.method is None:
             write_cells(options.results / f"{name}.csv", cells)
+    except JournalInUse as error:
+        raise CommandError(f"{error}.") from None
     except OSError as error:
         raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from None
     print("\n".join(plain_tables(cells)))

@@ -4,7 +4,7 @@ A protocol (`papers/*.toml`) says how a paper's tables were made. `reproduce` ru
 file, and `compare` puts what was measured next to what was printed.
 """
 
-from .journal import Journal
+from .journal import Journal, JournalInUse
 from .printed import Printed, printed_numbers
 from .protocol import Protocol, UnknownPaper, load_protocol, paper_names
 from .runner import reproduce
@@ -13,6 +13,7 @@ from .verdicts import Cell, compare, read_cells, write_cells
 __all__ = [
     "Cell",
     "Journal",
+    "JournalInUse",
     "Printed",
     "Protocol",
     "UnknownPaper",

@@ -5,11 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from .runs import SCORES, Run
 
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
 COLUMNS = ("dataset", "n_clusters", "method", "setting", "draw", "digest", *SCORES)
+
+
+class JournalInUse(Exception):
+    """Another process is working on the same file."""
 
 
 class Journal:
@@ -53,6 +64,21 @@ class Journal:
             file.flush()
             os.fsync(file.fileno())
         self._rows[run.digest] = row
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from the file; what keeps them away ends with this process, however it ends."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        lock = self.path.with_suffix(".lock")
+        with lock.open("w") as file:
+            if fcntl is not None:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise JournalInUse(f"another process is working on {self.path}") from None
+            self._rows = _read(self.path)
+            yield
+            lock.unlink()
 
     def tidy(self) -> None:
         """Put the lines into an order that does not depend on the order of the runs, and drop what is not whole."""

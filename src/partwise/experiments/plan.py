@@ -75,9 +75,14 @@ class Plan:
         """The methods in question."""
         return [plan for name, plan in self.protocol.methods.items() if self.method in (None, name)]
 
+    def is_here(self, dataset: str) -> bool:
+        """Whether a data set can be had without a download."""
+        name = self.protocol.datasets[dataset].data
+        return name not in datasets.CATALOGUE or datasets.find(name) is not None
+
     @cached_property
     def absent(self) -> dict[str, str]:
-        """Data sets that are not here, and how to get them."""
+        """Data sets that cannot be had, and how to get them."""
         found = {}
         for name in {place.dataset for place in self.places}:
             try:

@@ -35,16 +35,17 @@ def reproduce(plan: Plan, journal: Journal, jobs: int = 1, progress: Progress | 
     progress : callable, optional
         Hears how many runs are done, how many there are, and how many seconds are left.
     """
-    for stage in (plan.grid_runs, lambda: plan.further_runs(journal)):
-        runs = list(stage())
-        missing = [run for run in runs if run not in journal]
-        clock = _Clock(missing, jobs)
-        for run, scores, seconds in _results(missing, jobs):
-            journal.add(run, scores)
-            clock.finished(run, seconds)
-            if progress is not None:
-                progress(len(runs) - clock.n_left, len(runs), clock.seconds_left())
-    journal.tidy()
+    with journal.alone():
+        for stage in (plan.grid_runs, lambda: plan.further_runs(journal)):
+            runs = list(stage())
+            missing = [run for run in runs if run not in journal]
+            clock = _Clock(missing, jobs)
+            for run, scores, seconds in _results(missing, jobs):
+                journal.add(run, scores)
+                clock.finished(run, seconds)
+                if progress is not None:
+                    progress(len(runs) - clock.n_left, len(runs), clock.seconds_left())
+        journal.tidy()
 
 
 def _timed(run: Run) -> tuple[dict[str, float], float]:

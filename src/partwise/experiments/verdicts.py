@@ -78,10 +78,10 @@ def compare(plan: Plan, journal: Journal) -> list[Cell]:
     """
     measured: dict[tuple[str, str, int, str], Measured] = {}
     for place in plan.places:
-        if place.dataset not in plan.absent:
-            for method in plan.methods:
-                for metric, found in _measure(plan, journal, place, method.name).items():
-                    measured[method.name, place.dataset, place.n_clusters, metric] = found
+        for method in plan.methods:
+            for metric, found in _measure(plan, journal, place, method.name).items():
+                measured[method.name, place.dataset, place.n_clusters, metric] = found
+    known = {name for name in plan.protocol.datasets if plan.is_here(name)} | {dataset for _, dataset, *_ in measured}
 
     def cell(
         table: str,
@@ -93,7 +93,6 @@ def compare(plan: Plan, journal: Journal) -> list[Cell]:
         std: float | None = None,
     ) -> Cell:
         found = measured.get((method, dataset, k, metric)) if k else _average(plan, measured, method, dataset, metric)
-        absent = dataset in plan.absent
         return Cell(
             plan.protocol.paper,
             table,
@@ -106,11 +105,11 @@ def compare(plan: Plan, journal: Journal) -> list[Cell]:
             None if found is None else round(found.mean, 2),
             None if found is None else round(found.std, 2),
             0 if found is None else found.repeats,
-            "no data" if absent else verdict(mean, std, plan.printed_repeats(dataset, k), found),
+            verdict(mean, std, plan.printed_repeats(dataset, k), found) if dataset in known else "no data",
         )
 
     cells = [] if plan.method == DEFAULTS else [cell(*_heading(n), n.method, n.mean, n.std) for n in plan.numbers]
-    headings = list(dict.fromkeys(_heading(n) for n in plan.numbers if n.dataset not in plan.absent))
+    headings = list(dict.fromkeys(_heading(n) for n in plan.numbers if n.dataset in known))
     if plan.method in (None, DEFAULTS):
         cells += [cell(*heading, DEFAULTS) for heading in headings]
     for method in plan.methods:

@@ -1,0 +1,34 @@
+"""The committed results: tables come from the runs, pages from the tables."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from partwise.experiments import Journal, compare, load_protocol, paper_names, read_cells
+from partwise.experiments.plan import Plan
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("paper", list(paper_names()))
+def test_tables_come_from_runs(paper, tmp_path, no_data):
+    shutil.copy(ROOT / "results" / "runs" / f"{paper}.csv", tmp_path / "runs.csv")
+    assert compare(Plan(load_protocol(paper)), Journal(tmp_path / "runs.csv")) == read_cells(
+        ROOT / "results" / f"{paper}.csv"
+    )
+
+
+def test_pages_come_from_tables(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "reproduction")
+    import make
+
+    everything = []
+    for name in paper_names():
+        cells = read_cells(ROOT / "results" / f"{name}.csv")
+        everything += cells
+        page = (make.HERE / f"{name}.md").read_text("utf-8")
+        assert page == make.paper_page(name, cells).rstrip() + "\n"
+    assert (make.HERE / "README.md").read_text("utf-8") == make.summary_page(everything).rstrip() + "\n"
+    sys.modules.pop("make")
