@@ -14,9 +14,12 @@ from pathlib import Path
 
 import numpy as np
 from real_data import draw_classes, draw_samples
+from scipy.sparse.csgraph import connected_components
 from selection_study import whole
 
 from partwise import NMF, GraphNMF
+from partwise.graphs import neighbor_graph
+from partwise.metrics import purity
 
 # Data set, classes per draw (None: all), samples per draw (None: all).
 DRAWS = (("digits", None, 600), ("coil20", 5, None), ("coil20", 10, None), ("tdt2", 8, 600))
@@ -25,27 +28,32 @@ RESULTS = Path(__file__).parent / "results" / "ranks.csv"
 
 
 def draw(name, n_classes, n_samples, repeat):
-    """X and the number of classes that it holds."""
+    """X and its classes."""
     rng = np.random.RandomState(repeat)
     X, y = whole(name)
     if n_classes is not None:
         X, y = draw_classes(X, y, n_classes, rng)
     if n_samples is not None:
         X, y = draw_samples(X, y, min(n_samples, len(y)), rng)
-    return X, len(np.unique(y))
+    return X, y
 
 
 def main():
     warnings.simplefilter("ignore")
     with RESULTS.open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["data", "classes", "repeat", "method", "chosen"])
+        writer.writerow(["data", "classes", "repeat", "method", "chosen", "purity", "pieces", "largest_class"])
         for method in (GraphNMF, NMF):
             for name, n_classes, n_samples in DRAWS:
                 for repeat in range(REPEATS):
-                    X, classes = draw(name, n_classes, n_samples, repeat)
+                    X, y = draw(name, n_classes, n_samples, repeat)
+                    sizes = np.unique(y, return_counts=True)[1]
+                    # The choice is what counts here; the final fit continues from it.
                     model = method("auto", max_iter=1, tol=0, random_state=repeat).fit(X)
-                    row = (name, classes, repeat, method.__name__, model.selection_.choice["n_components"])
+                    chosen = model.selection_.choice["n_components"]
+                    pieces = connected_components(neighbor_graph(X, 5))[0]
+                    found = f"{purity(y, model.labels_):.3f}", pieces, f"{sizes.max() / sizes.sum():.3f}"
+                    row = (name, len(sizes), repeat, method.__name__, chosen, *found)
                     writer.writerow(row)
                     file.flush()
                     print(*row, flush=True)
