@@ -92,13 +92,13 @@ def test_all_samples_as_landmarks_are_the_kernel_itself(solver):
     X = problem()[0]
     K_rbf = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 20.0)
     common = {"solver": solver, "orthogonality": 2.0}
-    given_kernel = fitted(K_rbf, 5, kernel="precomputed", **common)
-    mapped = fitted(X, 5, kernel="rbf", bandwidth=20.0, n_landmarks=1000, **common)
-    called = fitted(X, 5, kernel=lambda A, B: np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=2) / 20.0), **common)
-    np.testing.assert_allclose(mapped.embedding_, called.embedding_, rtol=1e-8)
+    given_kernel = fitted(K_rbf, 60, kernel="precomputed", **common)
+    mapped = fitted(X, 60, kernel="rbf", bandwidth=20.0, n_landmarks=1000, **common)
+    called = fitted(X, 60, kernel=lambda A, B: np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=2) / 20.0), **common)
+    np.testing.assert_allclose(mapped.embedding_, called.embedding_, rtol=1e-6)
     # The steps differ, because K is split in another way; the objective is the same.
     np.testing.assert_allclose(mapped.history_["objective"][0], given_kernel.history_["objective"][0], rtol=1e-9)
-    np.testing.assert_allclose(mapped.objective_, given_kernel.objective_, rtol=0.05)
+    np.testing.assert_allclose(mapped.objective_, given_kernel.objective_, rtol=0.02)
 
 
 # --- the rules as printed ---------------------------------------------------------------------------------------------

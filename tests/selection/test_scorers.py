@@ -55,8 +55,17 @@ def test_score_of_components_made_of_samples():
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     losses = ((unit - model.transform(X) @ model.components_) ** 2).sum(axis=1)
     assert model.score(X) == pytest.approx(-losses.mean(), rel=1e-9)
-    with pytest.raises(ValueError, match="no components in the space"):
-        LocalSimilarityNMF(3, kernel="rbf", max_iter=5, tol=0, random_state=0).fit(X).score(X)
+
+
+def test_score_in_the_space_of_a_kernel():
+    common = {"max_iter": 5, "tol": 0, "random_state": 0}
+    model = LocalSimilarityNMF(3, kernel="rbf", bandwidth=2.0, n_landmarks=1000, **common).fit(X)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 2.0)
+    W, P = model.transform(X), model.dual_components_.T
+    losses = 1 - 2 * ((K @ P) * W).sum(axis=1) + ((W @ (P.T @ K @ P)) * W).sum(axis=1)
+    assert model.score(X) == pytest.approx(-losses.mean(), rel=1e-6)
+    with pytest.raises(ValueError, match="precomputed"):
+        LocalSimilarityNMF(3, kernel="precomputed", **common).fit(K).score(K)
 
 
 @pytest.mark.filterwarnings("ignore:.*not used by any sample:UserWarning")

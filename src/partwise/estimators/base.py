@@ -171,9 +171,7 @@ class BaseFactorization(
         options = Options(self.max_iter, self.tol, tuple(callbacks))
         minimum = self._minimise(X, bound, self._starts(X, bound, rng), options)
         self._bound_terms: list[BoundTerm] = minimum.terms
-        # Element weights belong to the training samples.
-        fits = (term for term in self._terms() if isinstance(term, Frobenius | BetaDivergence))
-        self._losses: list[Term] = [replace(fit, weights=None) for fit in fits]
+        self._losses: list[Term] = self._fits()
         self.embedding_ = np.ascontiguousarray(minimum.state.W)
         self.components_ = np.ascontiguousarray(minimum.state.components)
         self._record(minimum.result)
@@ -183,6 +181,12 @@ class BaseFactorization(
             # A sample that does not count leaves its code open: give it the one it would get as a new sample.
             unseen = np.flatnonzero(X.sample_weight == 0)
             self.embedding_[unseen] = self._code(X.take(unseen))
+
+    def _fits(self) -> list[Term]:
+        """What `score` measures new samples by: the terms that compare them with W H."""
+        fits = (term for term in self._terms() if isinstance(term, Frobenius | BetaDivergence))
+        # Element weights belong to the training samples.
+        return [replace(fit, weights=None) for fit in fits]
 
     def _minimise(
         self, X: Operand, bound: Sequence[BoundTerm], starts: Sequence[Callable[[], State]], options: Options

@@ -140,6 +140,9 @@ class CauchyNMF(BaseFactorization):
     def _terms(self) -> list[Term]:
         return [TruncatedCauchy(self.cauchy_scale_, self.truncation)]
 
+    def _fits(self) -> list[Term]:
+        return self._terms()
+
     def _fit_operand(
         self,
         X: Operand,
@@ -159,7 +162,6 @@ class CauchyNMF(BaseFactorization):
             super()._fit_operand(X, y, callbacks, rng)
         finally:
             del self._begin
-        self._losses = self._terms()
         Ht = self.components_.T
         self.outliers_ = truncated_entries(X, self.embedding_, Ht, self.truncation * self.cauchy_scale_)
 

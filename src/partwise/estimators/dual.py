@@ -89,8 +89,11 @@ class BaseDualFactorization(UnweightedFactorization):
             )
             self._settle(normalise(result.state, unit), dual)
             self._bound_terms = terms[len(dual) :]
-        self._losses = [Frobenius()]
+        self._losses = self._fits()
         self._record(result)
+
+    def _fits(self) -> list[Term]:
+        return [Frobenius()]
 
     def _scaled(self, terms: list[BoundTerm]) -> tuple[list[BoundTerm], Factor | None]:
         """The terms, penalties on free codes under the gauge, and the factor with columns of unit norm in the end."""
@@ -152,17 +155,10 @@ class BaseDualFactorization(UnweightedFactorization):
         return check_factor("W", W, (n, k), dtype), check_factor("P", P, (n, k), dtype)
 
     def _seen(self, X: Operand) -> tuple[Operand, Array]:
-        self._check_space()
-        mapped = self._map.new(X)
-        seen = as_operand(mapped.array, sample_weight=X.sample_weight)
-        return seen, np.array(self.components_.T, X.dtype, order="C")
-
-    def _check_space(self) -> None:
-        """Refuse what needs components in the space of the data where there are none."""
-        if hasattr(self, "embedding_") and not hasattr(self, "components_"):
-            raise ValueError(
-                f"kernel={self.kernel!r} has no components in the space of the data; only 'linear' and 'cosine' have."
-            )
+        if self.kernel == "precomputed":
+            raise ValueError("kernel='precomputed' says nothing about the length of new samples: there is no score.")
+        seen = as_operand(self._map.new(X).array, sample_weight=X.sample_weight)
+        return seen, self._coding_factor.astype(X.dtype, copy=False)
 
     def _code(self, X: Operand) -> Array:
         mapped = self._map.new(X)
@@ -183,7 +179,10 @@ class BaseDualFactorization(UnweightedFactorization):
         -------
         X : ndarray of shape (n_samples, n_features)
         """
-        self._check_space()
+        if hasattr(self, "embedding_") and not hasattr(self, "components_"):
+            raise ValueError(
+                f"kernel={self.kernel!r} has no components in the space of the data; only 'linear' and 'cosine' have."
+            )
         return super().inverse_transform(W)
 
     @property

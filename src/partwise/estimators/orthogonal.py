@@ -11,9 +11,10 @@ from sklearn.utils._param_validation import StrOptions
 from ..core.objective import Objective
 from ..core.operand import Operand
 from ..core.state import State
-from ..core.term import BoundTerm
+from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor, column_norms
 from ..solvers.row_assignment import OneEntryObjective, best_entry
+from ..terms import Frobenius
 from .scale import rescaled, warn_if_dead
 from .unweighted import UnweightedFactorization
 
@@ -31,6 +32,9 @@ class BaseOrthogonal(UnweightedFactorization):
 
     def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
         return Objective(terms) if self.solver == "multiplicative" else OneEntryObjective(terms)
+
+    def _fits(self) -> list[Term]:
+        return [Frobenius()]
 
     def _normalised(self, state: State, unit: Factor | None) -> State:
         """Codes at unit norm. A component that no sample uses keeps an empty column: any other would overlap."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_array, check_random_state
 
 from ..core.operand import as_operand
@@ -248,6 +247,8 @@ def rank_evidence(
 
 def _agreement(labellings: Array) -> tuple[float, float]:
     """Mean adjusted Rand index of every run with the others, and its standard error over the runs."""
+    from sklearn.metrics import adjusted_rand_score
+
     n = len(labellings)
     table = np.array([[adjusted_rand_score(a, b) for b in labellings] for a in labellings])
     means = (table.sum(axis=1) - 1) / (n - 1)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from sklearn.base import clone
-from sklearn.metrics import adjusted_rand_score
 
 from ..graphs import neighbor_graph
 from .criteria import modularity, normalized_cut, silhouette
@@ -32,6 +31,8 @@ def _silhouette(estimator: Any, X: Any, y: Any = None) -> float:
 
 
 def _prediction_strength(estimator: Any, X: Any, y: Any = None) -> float:
+    from sklearn.metrics import adjusted_rand_score
+
     return float(adjusted_rand_score(clone(estimator).fit(X).predict(X), estimator.predict(X)))
 
 
