@@ -50,7 +50,9 @@ def start_of_nlcf():
                 labels = model.set_params(assign="argmax", random_state=draw).fit(sample.X).labels_
                 found.append((model.objective_ / 1e6, 100 * clustering_accuracy(sample.y, labels)))
             (objective, accuracy), deviation = np.mean(found, axis=0), np.std(found, axis=0)[1]
-            print(f"NLCF on Yale, k = {k}, {start}: objective {objective:.1f}e6, accuracy {accuracy:.1f} ({deviation:.1f})")
+            print(
+                f"NLCF, Yale, {k}, {start}: objective {objective:.1f}e6, accuracy {accuracy:.1f}, std {deviation:.1f}"
+            )
 
 
 def subspace_of_lsi():

@@ -46,10 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"partwise {options.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(
-            f"partwise {options.command}: interrupted before the end, no picture was written.",
-            file=sys.stderr,
-        )
+        ending = getattr(options, "when_interrupted", "no picture was written")
+        print(f"partwise {options.command}: interrupted before the end, {ending}.", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has left, as in `partwise compare digits | head -1`.

@@ -27,7 +27,8 @@ compilation happens beforehand and is not counted.
 """
 
 
-# Commands that live in modules of their own, with HELP, DESCRIPTION, add(parser) and run(options).
+# Commands that live in modules of their own, with HELP, DESCRIPTION, WHEN_INTERRUPTED, add(parser)
+# and run(options).
 FURTHER_COMMANDS = {"data": "data", "reproduce": "reproduce"}
 
 
@@ -94,7 +95,7 @@ def build_parser() -> Parser:
             allow_abbrev=False,
         )
         module.add(command_parser)
-        command_parser.set_defaults(run=module.run)
+        command_parser.set_defaults(run=module.run, when_interrupted=module.WHEN_INTERRUPTED)
     return parser
 
 

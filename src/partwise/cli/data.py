@@ -17,6 +17,7 @@ Data sets are looked for in a folder of npz files (--folder, or the variable
 PARTWISE_DATA), then in the cache. Those with a public source are downloaded
 when they are first used.
 """
+WHEN_INTERRUPTED = "the list is not complete"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
