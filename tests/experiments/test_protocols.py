@@ -120,6 +120,10 @@ def test_starts():
         # No deviation printed, one run: ours stands in, 2 √(4² + 2²) = 8.94.
         (80.0, None, 1, Measured(88.9, 4.0, 4), "equal"),
         (80.0, None, 1, Measured(89.0, 4.0, 4), "better"),
+        # One run of ours: the printed deviation stands in, 2 √(4² + 4²) = 11.3; 2 √(3² + 3²) = 8.5.
+        (80.0, 4.0, 1, Measured(70.1, None, 1), "equal"),
+        (80.0, 3.0, 1, Measured(70.1, None, 1), "short"),
+        (80.0, None, 1, Measured(83.1, None, 1), "better"),
         (80.0, None, None, None, "not run"),
         (None, None, None, Measured(1.0, 1.0, 1), ""),
     ],
