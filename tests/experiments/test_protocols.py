@@ -162,7 +162,7 @@ def test_cells_are_means_over_the_best_setting(measured):
 
 def test_half_a_grid_is_a_smaller_grid(measured, tmp_path):
     """The first setting on two draws, the second on none, then on one."""
-    plan, journal = measured
+    plan, _ = measured
     method, place, half = PROTOCOL.methods["GNMF"], Place("Digits", 3), Journal(tmp_path / "runs.csv")
     assert plan.best_settings(half, place, method) == {}
     first, second = method.settings("Digits")
