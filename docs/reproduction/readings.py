@@ -51,7 +51,7 @@ def start_of_nlcf():
                 found.append((model.objective_ / 1e6, 100 * clustering_accuracy(sample.y, labels)))
             (objective, accuracy), deviation = np.mean(found, axis=0), np.std(found, axis=0)[1]
             print(
-                f"NLCF on Yale, k = {k}, {start}: objective {objective:.1f}e6, accuracy {accuracy:.1f} ({deviation:.1f})"
+                f"NLCF, Yale, {k}, {start}: objective {objective:.1f}e6, accuracy {accuracy:.1f}, std {deviation:.1f}"
             )
 
 

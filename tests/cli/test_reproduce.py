@@ -56,6 +56,36 @@ def test_what_is_not_known(capsys, arguments, sentence):
     assert err == f"partwise reproduce: {sentence}\n"
 
 
+def test_show_runs_nothing(capsys, tiny, tmp_path):
+    assert main(["reproduce", "tiny", "--show"]) == 0
+    out, err = capsys.readouterr()
+    assert "80 / not run" in out
+    assert err == ""
+    assert not (tmp_path / "results" / "runs").exists()
+
+
+def test_interrupted(capsys, tiny, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reproduce, "reproduce", interrupt)
+    assert main(["reproduce", "tiny"]) == 130
+    expected = "partwise reproduce: interrupted before the end, finished runs are kept and the same command goes on.\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_bar_on_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    bar = reproduce._Lines()
+    bar(1, 2, 200.0)
+    bar(2, 2, 0.0)
+    bars = capsys.readouterr().err.split("\r\x1b[K")
+    assert bars[1:] == [
+        f"[{'#' * 15}{'.' * 15}] 1 of 2 runs, about 3 min left",
+        f"[{'#' * 30}] 2 of 2 runs, about 0 s left\n",
+    ]
+
+
 def test_results_that_cannot_be_written(capsys, tiny, tmp_path):
     (tmp_path / "taken").write_text("")
     assert main(["reproduce", "tiny", "--quick", "--method", "Kmeans", "--results", "taken"]) == 2

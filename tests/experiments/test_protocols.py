@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from tiny import PROTOCOL, carry_out
 
 from partwise.datasets import CATALOGUE
-from partwise.experiments import compare, load_protocol, paper_names, printed_numbers, read_cells, write_cells
+from partwise.experiments import Journal, compare, load_protocol, paper_names, printed_numbers, read_cells, write_cells
 from partwise.experiments.plan import Place, Plan
 from partwise.experiments.preparation import STARTS, STEPS, Sample, draw_classes, draw_labels, prepare, tf_idf
 from partwise.experiments.protocol import DataPlan, MethodPlan
@@ -120,6 +120,10 @@ def test_starts():
         # No deviation printed, one run: ours stands in, 2 √(4² + 2²) = 8.94.
         (80.0, None, 1, Measured(88.9, 4.0, 4), "equal"),
         (80.0, None, 1, Measured(89.0, 4.0, 4), "better"),
+        # One run of ours: the printed deviation stands in, 2 √(4² + 4²) = 11.3; 2 √(3² + 3²) = 8.5.
+        (80.0, 4.0, 1, Measured(70.1, None, 1), "equal"),
+        (80.0, 3.0, 1, Measured(70.1, None, 1), "short"),
+        (80.0, None, 1, Measured(83.1, None, 1), "better"),
         (80.0, None, None, None, "not run"),
         (None, None, None, Measured(1.0, 1.0, 1), ""),
     ],
@@ -154,6 +158,20 @@ def test_cells_are_means_over_the_best_setting(measured):
     assert cell.repeats == 4
     average = cells["GNMF", "accuracy", "Avg"]
     assert average.mean == pytest.approx((cell.mean + cells["GNMF", "accuracy", "2"].mean) / 2, abs=0.01)
+
+
+def test_half_a_grid_is_a_smaller_grid(measured, tmp_path):
+    """The first setting on two draws, the second on none, then on one."""
+    plan, _ = measured
+    method, place, half = PROTOCOL.methods["GNMF"], Place("Digits", 3), Journal(tmp_path / "runs.csv")
+    assert plan.best_settings(half, place, method) == {}
+    first, second = method.settings("Digits")
+    for setting, draw in ((first, 0), (first, 1)):
+        run = plan.run(place, method, setting, draw)
+        half.add(run, {"accuracy": 50.0 + 40 * draw, "nmi_max": 1.0})
+    assert plan.best_settings(half, place, method)["accuracy"] == first
+    half.add(plan.run(place, method, second, 0), {"accuracy": 51.0, "nmi_max": 1.0})
+    assert plan.best_settings(half, place, method)["accuracy"] == second
 
 
 def test_cells_beyond_the_paper(measured):

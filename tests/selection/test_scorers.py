@@ -57,6 +57,7 @@ def test_score_of_components_made_of_samples():
     assert model.score(X) == pytest.approx(-losses.mean(), rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.*not used by any sample:UserWarning")
 def test_score_in_the_space_of_a_kernel():
     common = {"max_iter": 5, "tol": 0, "random_state": 0}
     model = LocalSimilarityNMF(3, kernel="rbf", bandwidth=2.0, n_landmarks=1000, **common).fit(X)

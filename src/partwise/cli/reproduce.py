@@ -33,6 +33,8 @@ written to RESULTS/PAPER.csv.
 """
 QUICK_REPEATS = 2
 SECONDS_BETWEEN_LINES = 20.0
+SECONDS_BETWEEN_BARS = 0.2
+BAR_WIDTH = 30
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -87,18 +89,26 @@ def run(options: argparse.Namespace) -> None:
 
 
 class _Lines:
-    """A line on standard error now and then: how far it is, and how long it will take."""
+    """How far it is and how long it will take, on standard error: a bar on a terminal, otherwise lines."""
 
     def __init__(self) -> None:
         self._next = 0.0
+        self._bar = sys.stderr.isatty()
 
     def __call__(self, done: int, total: int, seconds_left: float | None) -> None:
         now = time.monotonic()
         if now < self._next and done < total:
             return
-        self._next = now + SECONDS_BETWEEN_LINES
-        left = "" if seconds_left is None else f", about {_duration(seconds_left)} left"
-        print(f"{done} of {total} runs{left}", file=sys.stderr, flush=True)
+        self._next = now + (SECONDS_BETWEEN_BARS if self._bar else SECONDS_BETWEEN_LINES)
+        text = f"{done} of {total} runs"
+        if seconds_left is not None:
+            text += f", about {_duration(seconds_left)} left"
+        if self._bar:
+            full = BAR_WIDTH * done // total
+            end = "\n" if done == total else ""
+            print(f"\r\x1b[K[{'#' * full}{'.' * (BAR_WIDTH - full)}] {text}", end=end, file=sys.stderr, flush=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
 
 
 def _duration(seconds: float) -> str:

@@ -134,9 +134,10 @@ class Plan:
                         yield self.run(place, method, setting, draw)
 
     def best_settings(self, journal: Journal, place: Place, method: MethodPlan) -> dict[str, dict[str, Any]]:
-        """The setting with the best mean, for every metric; empty if the grid has not been run yet.
+        """The setting with the best mean, for every metric; empty if none has been run.
 
-        A single setting needs no search. All means are over the same draws: those on which all settings were run.
+        A single setting needs no search. While a grid is being run, the settings that were begun are compared, on the
+        draws that all of them have.
         """
         settings = method.settings(place.dataset)
         metrics = self.places[place]
@@ -146,13 +147,13 @@ class Plan:
             [journal.scores(self.run(place, method, setting, draw)) for setting in settings]
             for draw in range(self.n_grid_repeats(place.dataset))
         ]
-        whole = [[scores for scores in draw if scores is not None] for draw in draws if None not in draw]
-        if not whole:
+        begun = [j for j, scores in enumerate(draws[0]) if scores is not None]
+        if not begun:
             return {}
-        means = {
-            metric: np.mean([[s.get(metric, np.nan) for s in draw] for draw in whole], axis=0) for metric in metrics
-        }
-        return {metric: settings[int(np.argmax(mean))] for metric, mean in means.items()}
+        rows = [[draw[j] for j in begun] for draw in draws]
+        whole = [[scores for scores in row if scores is not None] for row in rows if None not in row]
+        means = {metric: np.mean([[s.get(metric, np.nan) for s in row] for row in whole], axis=0) for metric in metrics}
+        return {metric: settings[begun[int(np.argmax(mean))]] for metric, mean in means.items()}
 
     def _pairs(self) -> Iterator[tuple[Place, MethodPlan]]:
         for place in self.places:

@@ -44,7 +44,8 @@ def _text(cell: Cell | None) -> str:
     printed = "" if cell.printed_mean is None else f"{cell.printed_mean:g} / "
     if cell.mean is None:
         return f"{printed}{cell.verdict}"
-    return f"{printed}{cell.mean:.1f} ± {cell.std:.1f} {MARKS[cell.verdict]}".rstrip()
+    std = "" if cell.std is None else f" ± {cell.std:.1f}"
+    return f"{printed}{cell.mean:.1f}{std} {MARKS[cell.verdict]}".rstrip()
 
 
 def _grid(cells: Sequence[Cell]) -> list[list[str]]:

@@ -32,7 +32,7 @@ class Cell:
         defaults; it and the metric "accuracy_unlabelled" are not in the paper.
     printed_mean, printed_std : float or None
     mean, std : float or None
-        Measured; `std` is over the repeats.
+        Measured; `std` is over the repeats, None if there is only one.
     repeats : int
         Of the measured number.
     verdict : str
@@ -56,16 +56,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Measured:
-    """Mean and deviation over repeats."""
+    """Mean and deviation over repeats; a single one has no deviation."""
 
     mean: float
-    std: float
+    std: float | None
     repeats: int
-
-    @property
-    def error(self) -> float:
-        """Standard error of the mean."""
-        return self.std / self.repeats**0.5
 
 
 def compare(plan: Plan, journal: Journal) -> list[Cell]:
@@ -103,7 +98,7 @@ def compare(plan: Plan, journal: Journal) -> list[Cell]:
             mean,
             std,
             None if found is None else round(found.mean, 2),
-            None if found is None else round(found.std, 2),
+            None if found is None or found.std is None else round(found.std, 2),
             0 if found is None else found.repeats,
             verdict(mean, std, plan.printed_repeats(dataset, k), found) if dataset in known else "no data",
         )
@@ -136,7 +131,7 @@ def _measure(plan: Plan, journal: Journal, place: Place, name: str) -> dict[str,
         ]
         values = [s[metric] for s in scores if s is not None and metric in s]
         if values:
-            std = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+            std = float(np.std(values, ddof=1)) if len(values) > 1 else None
             found[metric] = Measured(float(np.mean(values)), std, len(values))
     return found
 
@@ -149,9 +144,12 @@ def _average(
     found = [part for part in parts if part is not None]
     if not found or len(found) < len(parts):
         return None
-    repeats = min(part.repeats for part in found)
-    error = float(np.sqrt(sum(part.error**2 for part in found))) / len(found)
-    return Measured(float(np.mean([part.mean for part in found])), error * repeats**0.5, repeats)
+    mean, repeats = float(np.mean([part.mean for part in found])), min(part.repeats for part in found)
+    squares = [part.std**2 / part.repeats for part in found if part.std is not None]
+    if len(squares) < len(found):
+        return Measured(mean, None, repeats)
+    # The deviation that as many repeats would need for the error that the average has.
+    return Measured(mean, float(np.sqrt(sum(squares) * repeats)) / len(found), repeats)
 
 
 def verdict(mean: float | None, std: float | None, repeats: int | None, found: Measured | None) -> Verdict:
@@ -160,7 +158,7 @@ def verdict(mean: float | None, std: float | None, repeats: int | None, found: M
     Parameters
     ----------
     mean, std : float or None
-        Printed; where no deviation is printed, the measured one stands in.
+        Printed; where no deviation is printed, the measured one stands in, and the other way round.
     repeats : int or None
         Behind the printed number; where that is not known, as many as measured.
     found : Measured or None
@@ -169,8 +167,10 @@ def verdict(mean: float | None, std: float | None, repeats: int | None, found: M
         return ""
     if found is None:
         return "not run"
-    printed_error = (found.std if std is None else std) / (repeats or found.repeats) ** 0.5
-    margin = max(TOLERANCE, 2 * (printed_error**2 + found.error**2) ** 0.5)
+    theirs = found.std if std is None else std
+    ours = std if found.std is None else found.std
+    error = ((theirs or 0.0) ** 2 / (repeats or found.repeats) + (ours or 0.0) ** 2 / found.repeats) ** 0.5
+    margin = max(TOLERANCE, 2 * error)
     if abs(found.mean - mean) <= margin:
         return "equal"
     return "better" if found.mean > mean else "short"
