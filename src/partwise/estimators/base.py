@@ -114,12 +114,12 @@ class BaseFactorization(
         labels = self._labels(y, X.shape[0])
         ranks = grids.get("n_components")
         if ranks is None or not ranks.refined:
-            check_size(X.shape, self.n_components if ranks is None else max(ranks.values), X.dtype.itemsize)
+            check_size(X.shape, self.n_components if ranks is None else int(max(ranks.values)), X.dtype.itemsize)
         with operand.at_work():
             if grids:
                 self._fit_chosen(choose(self, grids, operand, labels, rng), operand, labels, callbacks, rng)
             else:
-                vars(self).pop("selection_", None)
+                self.__dict__.pop("selection_", None)
                 self._fit_operand(operand, labels, callbacks, rng)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         self._assignment = self._assign(self.embedding_, seed)
@@ -132,7 +132,7 @@ class BaseFactorization(
         recipe = copy(self).set_params(**choice.parameters, init=choice.start, n_init=1, warm_start=False)
         recipe._fit_operand(X, y, callbacks, rng)
         parameters = self.get_params(deep=False)
-        vars(self).update({name: value for name, value in vars(recipe).items() if name not in parameters})
+        self.__dict__.update({name: value for name, value in vars(recipe).items() if name not in parameters})
         self.selection_ = choice.selection
 
     def _fit_operand(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,18 +30,6 @@ class Curve:
     error: Array | None = None
 
 
-class PathLike(Protocol):
-    """What is drawn of a choice; see :class:`partwise.selection.Path`."""
-
-    parameter: str
-    values: Array
-    criteria: dict[str, Array]
-    stability: Array
-    decided_by: tuple[str, ...]
-    chosen: Any
-    start: int
-
-
 def draw_curves(curves: Sequence[Curve], label: str) -> Figure:
     """One panel per curve, next to each other.
 
@@ -63,12 +51,12 @@ def draw_curves(curves: Sequence[Curve], label: str) -> Figure:
     return figure
 
 
-def draw_paths(paths: Sequence[PathLike]) -> Figure:
+def draw_paths(paths: Sequence[Any]) -> Figure:
     """One row per parameter, one panel per criterion; the choice is a vertical line.
 
     Parameters
     ----------
-    paths : sequence of Path
+    paths : sequence of partwise.selection.Path
 
     Returns
     -------

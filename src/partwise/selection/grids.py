@@ -40,11 +40,16 @@ class Grid:
         least = 0 if self.kind == "strength" else 1
         what = "numbers of at least 0" if self.kind == "strength" else "integers of at least 1"
         wanted = Real if self.kind == "strength" else Integral
-        listed = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+        listed: list[Any] = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
         if not listed:
             raise ValueError(f"{name} is empty; give the {what} to choose from, or 'auto'.")
         for value in listed:
-            if isinstance(value, bool) or not isinstance(value, wanted) or not np.isfinite(value) or value < least:
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, wanted)
+                or not np.isfinite(float(value))
+                or value < least
+            ):
                 raise ValueError(f"{name} holds {value!r}; a list to choose from must hold {what}.")
         distinct = tuple(sorted({value.item() if isinstance(value, np.generic) else value for value in listed}))
         return replace(self, values=distinct, meanwhile=distinct[len(distinct) // 2], refined=False)

@@ -69,7 +69,7 @@ class Binder:
     def _bind(self, term: Term) -> BoundTerm:
         for known, bound in self._known:
             if _alike(known, term):
-                strength = getattr(term, "strength", None)
+                strength: Any = getattr(term, "strength", None)
                 shared = bound if strength == getattr(known, "strength", None) else bound.with_strength(strength)
                 if shared is not None:
                     return shared
@@ -104,7 +104,7 @@ class Trials:
         self.bind = Binder(X, y, rng)
         self._rng = rng
         self._seed = int(rng.randint(np.iinfo(np.int32).max))
-        self._metric = getattr(recipe, "metric", "cosine")
+        self._metric: Any = getattr(recipe, "metric", "cosine")
 
     @cached_property
     def edges(self) -> Any:
