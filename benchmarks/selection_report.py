@@ -32,7 +32,7 @@ def report(rows, sets, held_out):
             cells = " | ".join(f"**{mean[column]:.1f}**" for column in COLUMNS)
             gaps = f"{mean['auto'] - mean['best by labels']:+.1f} | {mean['auto'] - mean['NMF']:+.1f}"
             print(f"| **mean** | | {cells} | {gaps} | {mean['oracle']:.1f} |")
-            print(f"\nBest fixed strength: {fixed}.")
+            print(f"\nBest fixed strength: {fixed}.{cost(rows, table, method)}")
             if score == "accuracy":
                 losses[method] = {n: (line["auto"] - line["best by labels"], line) for n, line in table.items()}
     draw(losses, held_out)
@@ -62,6 +62,17 @@ def summary(rows, sets, method, score):
     return table, repeats, "0" if fixed == "NMF" else fixed
 
 
+def cost(rows, sets, method):
+    """What "auto" took, in fits with a fixed strength, over the sets."""
+    seconds = defaultdict(list)
+    for row in rows:
+        if row["method"] == method:
+            seconds[row["data"], row["strength"] == "auto"].append(float(row["seconds"]))
+    ratios = {name: np.mean(seconds[name, True]) / np.mean(seconds[name, False]) for name in sets}
+    most, median = max(ratios, key=ratios.get), np.median(list(ratios.values()))
+    return f" Cost of auto in such fits: median {median:.1f}, most {ratios[most]:.1f} ({most})."
+
+
 def draw(losses, held_out):
     """Per method, what auto and the best fixed strength and NMF lose against the best by labels."""
     from matplotlib.figure import Figure
@@ -83,6 +94,8 @@ def draw(losses, held_out):
         panel.set_title(method, size=9, color=INK)
         panel.set_xlabel("points of accuracy against best by labels", size=8, color=MUTED)
         panel.tick_params(labelsize=7, colors=MUTED)
+        for spine in panel.spines.values():
+            spine.set_color(RULE)
         panel.grid(axis="y", color=RULE, linewidth=0.4)
     panels[0].legend(fontsize=7, frameon=False, loc="lower left")
     FIGURE.write_bytes(picture_bytes(figure))

@@ -58,7 +58,7 @@ def draw_paths(paths: Sequence[Path]) -> Figure:
 
     Parameters
     ----------
-    paths : sequence of Path
+    paths : sequence of partwise.selection.Path
 
     Returns
     -------

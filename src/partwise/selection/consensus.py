@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial.distance import squareform
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
@@ -171,6 +170,8 @@ def _together(labellings: IntArray) -> Array:
 
 
 def _distances(matrix: Array) -> Array:
+    from scipy.spatial.distance import squareform
+
     return squareform(1 - matrix, checks=False)
 
 

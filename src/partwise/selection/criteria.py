@@ -135,7 +135,12 @@ def stability(labellings: Sequence[IntArray]) -> float:
     labellings : sequence of ndarray of int, shape (n_samples,)
         Clusters of the same samples from different runs.
     """
-    from sklearn.metrics import adjusted_rand_score
-
-    pairs = [adjusted_rand_score(a, b) for a, b in combinations(labellings, 2)]
+    pairs = [agreement(a, b) for a, b in combinations(labellings, 2)]
     return float(np.mean(pairs)) if pairs else 1.0
+
+
+def agreement(a: IntArray, b: IntArray) -> float:
+    """Adjusted Rand index of two labellings of the same samples."""
+    from sklearn.metrics import adjusted_rand_score  # importing it takes a while
+
+    return float(adjusted_rand_score(a, b))

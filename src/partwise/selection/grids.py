@@ -40,7 +40,7 @@ class Grid:
         least = 0 if self.kind == "strength" else 1
         what = "numbers of at least 0" if self.kind == "strength" else "integers of at least 1"
         wanted = Real if self.kind == "strength" else Integral
-        listed = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+        listed: list[Any] = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
         if not listed:
             raise ValueError(f"{name} is empty; give the {what} to choose from, or 'auto'.")
         for value in listed:

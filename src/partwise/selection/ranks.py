@@ -16,6 +16,7 @@ from ..core.state import State
 from ..core.types import Array
 from ..terms import BetaDivergence, Frobenius
 from .consensus import consensus
+from .criteria import agreement
 from .grids import RANKS
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def cross_validate_entries(
     >>> cross_validate_entries(NMF(), X, [1, 2, 3, 4, 6], random_state=0).smallest_good
     3
     """
-    ranks = RANKS.given("n_components", n_components).values
+    ranks = [int(k) for k in RANKS.given("n_components", n_components).values]
     if not 0 < share < 1:
         raise ValueError(f"share={share!r} was given; it must lie between 0 and 1.")
     if n_splits < 2:
@@ -240,16 +241,14 @@ def rank_evidence(
         found = consensus(
             clone(estimator).set_params(n_components=k), X, n_runs=n_runs, max_samples=max_samples, random_state=rng
         )
-        agreement, error = _agreement(found.labellings)
-        columns.append((found.cophenetic_correlation, found.cophenetic_error, agreement, error, found.dispersion))
+        together, error = _agreement(found.labellings)
+        columns.append((found.cophenetic_correlation, found.cophenetic_error, together, error, found.dispersion))
     return RankEvidence(np.array(ranks), hidden, *np.array(columns).T)
 
 
 def _agreement(labellings: Array) -> tuple[float, float]:
     """Mean adjusted Rand index of every run with the others, and its standard error over the runs."""
-    from sklearn.metrics import adjusted_rand_score
-
     n = len(labellings)
-    table = np.array([[adjusted_rand_score(a, b) for b in labellings] for a in labellings])
+    table = np.array([[agreement(a, b) for b in labellings] for a in labellings])
     means = (table.sum(axis=1) - 1) / (n - 1)
     return float(means.mean()), float(means.std(ddof=1) / np.sqrt(n))

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import clone
 
 from ..graphs import neighbor_graph
-from .criteria import modularity, normalized_cut, silhouette
+from .criteria import agreement, modularity, normalized_cut, silhouette
 from .trials import JUDGING_NEIGHBORS
 
 Scorer = Callable[..., float]
@@ -31,9 +31,7 @@ def _silhouette(estimator: Any, X: Any, y: Any = None) -> float:
 
 
 def _prediction_strength(estimator: Any, X: Any, y: Any = None) -> float:
-    from sklearn.metrics import adjusted_rand_score
-
-    return float(adjusted_rand_score(clone(estimator).fit(X).predict(X), estimator.predict(X)))
+    return agreement(clone(estimator).fit(X).predict(X), estimator.predict(X))
 
 
 def _graph(X: Any) -> Any:
