@@ -21,7 +21,7 @@ from ..experiments.plan import Plan
 from ..experiments.tables import counts_line, plain_tables
 from .arguments import CommandError, whole_number
 
-IF_INTERRUPTED = "what was measured is kept, and the same command goes on from there"
+IF_INTERRUPTED = "finished runs are kept and the same command goes on"
 DESCRIPTION = """\
 Repeat the experiments of a paper and print its tables with the printed number,
 the measured mean and deviation, and a verdict for every cell: equal (within 3
