@@ -29,6 +29,9 @@ MOST_PARTS, PARTS_BYTES = 16, 64 * 2**20
 # Rows in blocks come in multiples of this, the width of the compiled kernels.
 ROW_MULTIPLE = 64
 
+# From this many components on a transposed copy of a sparse X pays: sums over its rows need no partial sums of m × k.
+LEAST_WIDTH = 8
+
 CodeRows = Callable[[slice, Array], Array]
 
 
@@ -123,18 +126,14 @@ class Operand(ABC):
 
     def t_dot(self, W: Array) -> Array:
         """Xᵀ W, given W (n × k)."""
-        return self.sum_rows(lambda rows, out: self._add_t_dot_rows(rows, W[rows], out), W.shape[1], W.dtype)
-
-    def sum_rows(self, add: Callable[[slice, Array], None], k: int, dtype: Any) -> Array:
-        """A sum over the samples (m × k), in threads: `add` adds the share of a slice of rows to an array."""
 
         def part(rows: slice) -> Array:
-            total = self._zero_sum(k, dtype)
+            total = self._zero_sum(W.shape[1], W.dtype)
             for block in self._blocks(rows):
-                add(block, total)
+                self._add_t_dot_rows(block, W[block], total)
             return total
 
-        return _sum_in_order(self._workers.map(part, self._parts(k)))
+        return _sum_in_order(self._workers.map(part, self._parts(W.shape[1])))
 
     def code(self, Ht: Array, code_rows: CodeRows) -> tuple[Array, Array]:
         """One pass over the rows: code every block while it is in the cache, and collect what the components need.
@@ -286,6 +285,41 @@ class SparseOperand(Operand):
         """The data by rows; a copy only if it came by columns."""
         return self._X if self._X.format == "csr" else self._X.tocsr()
 
+    @cached_property
+    def by_features(self) -> Any:
+        """Xᵀ by rows: a copy, unless X came by columns."""
+        return self._X.tocsc().T
+
+    def t_dot(self, W: Array) -> Array:
+        """Xᵀ W, given W (n × k)."""
+        if W.shape[1] < LEAST_WIDTH:
+            return super().t_dot(W)
+        out = np.empty((self.shape[1], W.shape[1]), W.dtype)
+
+        def fill(features: slice) -> None:
+            _dot_stored(self.by_features, features, W, out[features])
+
+        self.map_rows(fill, self.shape[1])
+        return out
+
+    def code(self, Ht: Array, code_rows: CodeRows) -> tuple[Array, Array]:
+        """One pass over the rows for the codes, and one over the features for what the components need."""
+        if Ht.shape[1] < LEAST_WIDTH:
+            return super().code(Ht, code_rows)
+        n, k = self.shape[0], Ht.shape[1]
+        weighted = np.empty((n, k), Ht.dtype)
+
+        def part(rows: slice) -> Array:
+            gram = np.zeros((k, k), Ht.dtype)
+            for block in self._blocks(rows):
+                W = code_rows(block, self._dot_rows(block, Ht))
+                weighted[block] = W if self.sample_weight is None else self.sample_weight[block, None] * W
+                gram += W.T @ weighted[block]
+            return gram
+
+        gram = _sum_in_order(self._workers.map(part, self._parts(k)))
+        return self.t_dot(weighted), gram
+
     def _bytes_per_row(self) -> int:
         return (self.dtype.itemsize + self.csr.indices.itemsize) * self.csr.nnz // max(1, self.shape[0])
 
@@ -347,6 +381,13 @@ class SparseOperand(Operand):
     def take(self, rows: Array) -> SparseOperand:
         """The chosen rows (a copy)."""
         return SparseOperand(self.csr[rows], self.missing)
+
+
+def _dot_stored(X: Any, rows: slice, F: Array, out: Array) -> None:
+    """out = X[rows] F for a matrix stored by rows."""
+    from ..kernels.sparse import dot_rows
+
+    dot_rows(X.indptr, X.indices, X.data, F, rows.start, rows.stop, out)
 
 
 def as_operand(X: Any, missing: Missing = None, sample_weight: Array | None = None) -> Operand:

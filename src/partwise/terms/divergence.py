@@ -152,29 +152,26 @@ class BoundDivergence(BoundTerm):
 
     def _sweep_stored(self, X: SparseOperand, state: State, factor: Factor) -> tuple[float, Array, Array]:
         """Kullback–Leibler on sparse X: zeros enter only through Σ y = (Σ W)(Σ H)."""
-        from ..kernels.stored import add_attracted_components, attract_codes
+        from ..kernels.stored import attract_rows
 
-        csr, W, Ht, s = X.csr, np.ascontiguousarray(state.W), np.ascontiguousarray(state.Ht), self._sample_weight
-        P = np.broadcast_to(self._sums(state, factor), state[factor].shape)
-        if factor != CODES:
-            weight = np.ones(1, W.dtype) if s is None else s
-
-            def add(rows: slice, out: Array) -> None:
-                entries = csr.indptr, csr.indices, csr.data, weight
-                add_attracted_components(*entries, W, Ht, self._floor, rows.start, rows.stop, out)
-
-            return 0.0, X.sum_rows(add, W.shape[1], W.dtype), P
-        N, values = np.empty_like(W), np.empty(len(W))
+        W, Ht, s = np.ascontiguousarray(state.W), np.ascontiguousarray(state.Ht), self._sample_weight
+        codes = factor == CODES
+        stored, F, G = (X.csr, W, Ht) if codes else (X.by_features, Ht, W)
+        weight = np.ones(1, W.dtype) if s is None or codes else s
+        N, values = np.empty_like(F), np.empty(len(F))
 
         def attract(rows: slice) -> None:
-            entries = csr.indptr, csr.indices, csr.data
-            values[rows] = attract_codes(*entries, W, Ht, self._floor, rows.start, rows.stop, N)
+            entries = stored.indptr, stored.indices, stored.data
+            values[rows] = attract_rows(*entries, weight, F, G, self._floor, rows.start, rows.stop, N)
 
-        X.map_rows(attract, len(W))
-        sums = W.sum(axis=0, dtype=np.float64) if s is None else s.astype(np.float64) @ W
+        X.map_rows(attract, len(F))
+        P = np.broadcast_to(self._sums(state, factor), F.shape)
+        if not codes:
+            return 0.0, N, P
         if s is not None:
             N *= s[:, None]
             values *= s
+        sums = W.sum(axis=0, dtype=np.float64) if s is None else s.astype(np.float64) @ W
         return float(values.sum() + sums @ Ht.sum(axis=0, dtype=np.float64)), N, P
 
     def _implicit_ones(self, state: State) -> bool:
