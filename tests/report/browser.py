@@ -20,8 +20,13 @@ FLAGS = (
     "--remote-debugging-pipe",
 )
 # The browser reads from file descriptor 3 and writes to 4.
-LAUNCH = "import os, sys; r, w = map(int, sys.argv[1:3]); r = os.dup(r); w = os.dup(w); os.dup2(r, 3); os.dup2(w, 4); "
-LAUNCH += "os.execvp(sys.argv[3], sys.argv[3:])"
+LAUNCH = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD_CLOEXEC, 10) for end in sys.argv[1:3]]
+for end, number in zip(ends, (3, 4)):
+    os.dup2(end, number)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
 
 
 def find_browser():

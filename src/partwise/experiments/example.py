@@ -7,8 +7,10 @@ import warnings
 
 import numpy as np
 
+from .. import KernelGraphNMF
 from ..core.threads import one_thread
 from ..datasets import DataSet
+from ..estimators.base import BaseFactorization
 from .comparison import Comparison, Outcome, describe_fit
 from .journal import Journal
 from .plan import Place, Plan
@@ -30,7 +32,7 @@ def example(plan: Plan, journal: Journal) -> Comparison | None:
         Tells which settings of a grid came out best.
     """
     here = [place for place in plan.places if place.dataset not in plan.absent]
-    methods = [method for method in plan.methods if is_available(method) and _has_components(method)]
+    methods = [method for method in plan.methods if is_available(method) and _is_factorization(method)]
     if not here or not methods:
         return None
     same = [place for place in here if place.dataset == here[0].dataset]
@@ -58,8 +60,10 @@ def example(plan: Plan, journal: Journal) -> Comparison | None:
     )
 
 
-def _has_components(method: MethodPlan) -> bool:
-    return hasattr(find_estimator(method.estimator), "inverse_transform")
+def _is_factorization(method: MethodPlan) -> bool:
+    """Whether it has components in feature space, which methods in a kernel's space do not."""
+    kind = find_estimator(method.estimator)
+    return issubclass(kind, BaseFactorization) and not issubclass(kind, KernelGraphNMF)
 
 
 def _sample(run: Run, further: tuple[str, ...]) -> Sample:

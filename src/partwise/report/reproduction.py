@@ -10,7 +10,7 @@ from ..experiments import Cell, Protocol
 from ..experiments.comparison import Comparison
 from ..experiments.plan import DEFAULTS
 from ..experiments.sensitivity import Sensitivity
-from ..experiments.tables import VERDICTS, counts, counts_line, groups
+from ..experiments.tables import counts, counts_line, groups
 from .charts import Series, bars, line_chart
 from .fits import code_maps, confusion, convergence
 from .learned import codes, components
@@ -72,6 +72,7 @@ def _counts(cells: Sequence[Cell]) -> Markup:
 
 
 def _by_method(cells: Sequence[Cell]) -> Section:
+    given = [verdict for verdict, number in counts(cells).items() if number]
     rows = []
     for method in dict.fromkeys(cell.method for cell in cells if cell.verdict):
         found = counts(cell for cell in cells if cell.method == method)
@@ -81,15 +82,15 @@ def _by_method(cells: Sequence[Cell]) -> Section:
         rows.append(
             [
                 Entry(method),
-                *(Entry(str(found[verdict]), found[verdict]) for verdict in VERDICTS),
+                *(Entry(str(found[verdict]), found[verdict]) for verdict in given),
                 Entry("" if share is None else f"{share:.0%}", share),
                 Entry(bar, share),
             ]
         )
-    head = ["method", *VERDICTS, "better or equal", "picture"]
+    head = ["method", *given, "better or equal", "picture"]
     note = (
         "▲ better, = equal: within three points or two standard errors of the difference, ▼ short. "
-        "Data sets that cannot be had are “no data”."
+        "The best mean of a row is marked."
     )
     return Section("verdicts", "Verdicts", (sortable(head, rows, "Verdicts by method"),), note)
 
@@ -107,7 +108,7 @@ def _table(key: tuple[str, str, str], cells: Sequence[Cell]) -> Section:
         best = max((cell.mean for cell in line if cell is not None and cell.mean is not None), default=None)
         number = float(k) if k.isdigit() else None
         rows.append([Entry(k, number), *(_entry(cell, best) for cell in line)])
-    caption = "Measured mean, ± deviation, verdict; below it what the paper prints. The best of a row is marked."
+    caption = "Measured mean ± deviation, verdict; below, what the paper prints"
     repeats = sorted({cell.repeats for cell in cells if cell.repeats})
     note = f"{repeats[0]} repeats." if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]} repeats."
     body = element("div", sortable(["k", *methods], rows, caption), _curves(cells, methods, metric), class_="beside")
