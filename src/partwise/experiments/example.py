@@ -23,7 +23,7 @@ CLUSTERS = 10
 
 
 def example(plan: Plan, journal: Journal) -> Comparison | None:
-    """The first draw of the first data set that is here, by all methods that have components; None if there is none.
+    """The first draw of the smallest data set that is here, by all methods that have components; None if there is none.
 
     Parameters
     ----------
@@ -35,7 +35,8 @@ def example(plan: Plan, journal: Journal) -> Comparison | None:
     methods = [method for method in plan.methods if is_available(method) and _is_factorization(method)]
     if not here or not methods:
         return None
-    same = [place for place in here if place.dataset == here[0].dataset]
+    smallest = min(dict.fromkeys(place.dataset for place in here), key=lambda name: _n_entries(plan, name))
+    same = [place for place in here if place.dataset == smallest]
     small = [place for place in same if place.n_clusters <= CLUSTERS]
     place = max(small, key=lambda place: place.n_clusters) if small else min(same, key=lambda place: place.n_clusters)
     first = plan.run(place, methods[0], methods[0].settings(place.dataset)[0], 0)
@@ -58,6 +59,11 @@ def example(plan: Plan, journal: Journal) -> Comparison | None:
         outcomes=tuple(_outcome(plan, journal, place, method) for method in methods),
         seed=first.seeds[0],
     )
+
+
+def _n_entries(plan: Plan, dataset: str) -> int:
+    data = plan.protocol.datasets[dataset]
+    return int(prepare(data, data.prepare).X.size)
 
 
 def _is_factorization(method: MethodPlan) -> bool:

@@ -91,7 +91,8 @@ def area_chart(
     x_label, y_label, title : str
     """
     edges = np.vstack([np.zeros(len(x)), np.cumsum(layers, axis=0)])
-    across, up = _axes(x, [0.0, float(edges.max())], False, False, None)
+    # Shares add up to 100 but for rounding, which must not make the axis longer.
+    across, up = _axes(x, [0.0, float(f"{edges.max():.9g}")], False, False, None)
     areas = []
     for j, label in enumerate(names):
         there = [(across.place(a), up.place(b)) for a, b in zip(x, edges[j + 1].tolist(), strict=True)]
