@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test test-full fuzz lint types unit bench bench-full clean
 
 demo: $(READY)
-	$(BIN)/partwise compare digits --output partwise-digits.png
+	$(BIN)/partwise compare digits --output partwise-digits.html
 
 test: lint types unit
 

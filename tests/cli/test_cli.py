@@ -8,8 +8,9 @@ import sys
 import pytest
 
 from partwise import __version__
-from partwise.cli import comparison, main
+from partwise.cli import main
 from partwise.datasets import registry
+from partwise.experiments import comparison
 from partwise.experiments.preparation import draw_labels
 
 PNG = b"\x89PNG\r\n"
@@ -35,18 +36,20 @@ def run(capsys, *arguments):
 
 
 def test_compare_prints_plain_lines_and_draws_the_parts(capsys, tmp_path):
-    code, out, err = run(capsys, "compare", "digits", "--components", "4", "--labels-per-class", "2")
+    code, out, err = run(
+        capsys, "compare", "digits", "--components", "4", "--labels-per-class", "2", "--output", "parts.png"
+    )
     assert code == 0
     assert err == ""
     assert out.isascii()
     assert out.replace("\n", "").isprintable()
     assert "labels of 20 samples (2 per class)" in out
-    assert out.splitlines()[-1] == "learned parts drawn in partwise-digits.png"
-    assert (tmp_path / "partwise-digits.png").read_bytes().startswith(PNG)
+    assert out.splitlines()[-1] == "learned parts drawn in parts.png"
+    assert (tmp_path / "parts.png").read_bytes().startswith(PNG)
 
 
 def test_table_has_every_method_and_marks_the_best(capsys):
-    _, out, _ = run(capsys, "compare", "digits", "--labels-per-class", "2")
+    _, out, _ = run(capsys, "compare", "digits", "--labels-per-class", "2", "--output", "a.png")
     lines = out.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("method"))
     assert lines[start].split() == ["method", "accuracy", "unlabelled", "NMI", "purity", "time"]
@@ -87,7 +90,7 @@ def test_other_formats(capsys, tmp_path, name, start):
         (["compare", "digits", "--labels-per-class", "0"], "not '0'"),
         (["compare", "digits", "--labels-per-class", "99"], "some must stay unlabelled"),
         (["compare", "digits", "--output", "no/such/folder.png"], "there is no folder no/such"),
-        (["compare", "digits", "--output", "parts.bmp"], "parts.bmp does not end in .png, .pdf or .svg"),
+        (["compare", "digits", "--output", "parts.bmp"], "parts.bmp does not end in .png, .pdf or .svg, nor in .html"),
         (["compare", "digits", "--output", "here.png"], "here.png is a folder"),
         (["compare", "digits", "--wrong"], "unrecognized arguments: --wrong"),
     ],
@@ -114,7 +117,7 @@ def test_a_full_disk_is_one_sentence(capsys, tmp_path):
 
 def test_missing_matplotlib(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    code, out, err = run(capsys, "compare", "digits")
+    code, out, err = run(capsys, "compare", "digits", "--output", "parts.png")
     assert (code, out) == (2, "")
     assert "needs matplotlib" in err
     assert "pip install 'partwise[cli]'" in err
@@ -133,7 +136,7 @@ def test_missing_rich_on_a_terminal(capsys, monkeypatch):
 def test_dumb_terminals_get_plain_lines(capsys, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "dumb")
-    code, out, _ = run(capsys, "compare", "digits", "--components", "2")
+    code, out, _ = run(capsys, "compare", "digits", "--components", "2", "--output", "a.png")
     assert code == 0
     assert "\x1b" not in out
 
@@ -142,7 +145,7 @@ def test_terminals_get_bars(capsys, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    code, out, _ = run(capsys, "compare", "digits", "--components", "3")
+    code, out, _ = run(capsys, "compare", "digits", "--components", "3", "--output", "a.png")
     assert code == 0
     assert "\x1b[" in out
     assert "converged after" in out
@@ -173,12 +176,12 @@ def test_interruption(capsys, monkeypatch, tmp_path, step):
         monkeypatch.setattr(comparison, "_fit", press_ctrl_c)
     code, _, err = run(capsys, "compare", "digits", "--components", "2")
     assert code == 130
-    assert err == "partwise compare: interrupted before the end, no picture was written.\n"
+    assert err == "partwise compare: interrupted before the end, nothing was written.\n"
     assert not list(tmp_path.iterdir())
 
 
 def test_notes_of_a_fit_are_shown(capsys, monkeypatch):
-    def few_sweeps(n_components, seed):
+    def few_sweeps(n_components, seed, labelled):
         return [comparison.Method("NMF", comparison.NMF(n_components, max_iter=2, random_state=seed))]
 
     monkeypatch.setattr("partwise.cli.compare.default_methods", few_sweeps)
@@ -190,7 +193,7 @@ def test_notes_of_a_fit_are_shown(capsys, monkeypatch):
 
 def test_long_fits_report_their_sweeps(capsys, monkeypatch):
     monkeypatch.setattr("partwise.cli.display.SWEEPS_PER_LINE", 5)
-    _, out, _ = run(capsys, "compare", "digits", "--components", "2")
+    _, out, _ = run(capsys, "compare", "digits", "--components", "2", "--output", "a.png")
     assert "NMF: sweep 5, objective " in out
 
 

@@ -8,8 +8,8 @@ from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 from partwise.callbacks import Callback
-from partwise.cli.comparison import default_methods, run_method
 from partwise.datasets import load
+from partwise.experiments.comparison import default_methods, run_method
 from partwise.experiments.preparation import draw_labels
 
 ROOT = Path(__file__).parents[2]

@@ -35,7 +35,8 @@ def test_reproduce_quick(capsys, tiny, tmp_path):
     assert main(["reproduce", "tiny", "--quick"]) == 0
     out, err = capsys.readouterr()
     assert "Table 1, Digits, nmi_max, 2 repeats" in out
-    assert out.splitlines()[-1] == "with 2 repeats, where the paper has 4"
+    assert out.splitlines()[-2] == "with 2 repeats, where the paper has 4"
+    assert out.splitlines()[-1] == "page written to results/tiny.html"
     assert " runs, about " in err
     assert (tmp_path / "results" / "runs" / "tiny.csv").is_file()
     assert (tmp_path / "results" / "tiny.csv").read_text().count("\n") == 1 + 24 + 6 + 3

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import normalized_mutual_info_score
 
-from partwise.metrics import clustering_accuracy, normalized_mutual_information, purity
+from partwise.metrics import clustering_accuracy, matched_counts, normalized_mutual_information, purity
 
 METRICS = [clustering_accuracy, normalized_mutual_information, purity]
 
@@ -115,3 +115,14 @@ class TestBadInput:
 def test_unknown_average():
     with pytest.raises(ValueError, match="average='min' was given"):
         normalized_mutual_information([0, 1], [0, 1], average="min")
+
+
+@pytest.mark.parametrize("n_clusters", [2, 4, 7])
+def test_matched_counts_have_the_accuracy_on_their_diagonal(n_clusters):
+    rng = np.random.RandomState(n_clusters)
+    y, labels = rng.randint(4, size=200) * 2, rng.randint(n_clusters, size=200) + 5
+    counts, classes, clusters = matched_counts(y, labels)
+    assert np.trace(counts) / 200 == pytest.approx(clustering_accuracy(y, labels))
+    for i, label in enumerate(classes):
+        for j, cluster in enumerate(clusters):
+            assert counts[i, j] == ((y == label) & (labels == cluster)).sum()

@@ -99,3 +99,11 @@ def check_writable(path: Path) -> Path:
     if not os.access(path if path.exists() else folder, os.W_OK):
         raise CommandError(f"{path} cannot be written: permission denied.")
     return path
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, or say in one sentence why not."""
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}.") from None

@@ -1,56 +1,74 @@
-"""``partwise compare``: every method on one data set, a table, and a picture of the parts."""
+"""``partwise compare``: every method on one data set, a table, and a page or a picture for people."""
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from sklearn.preprocessing import normalize
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from .. import datasets
-from ..core.types import Array, IntArray
-from ..experiments.preparation import draw_labels
-from ..report import PartsRow, draw_parts, picture_bytes, picture_format
-from .arguments import CommandError, add_seed, check_writable, whole_number
-from .comparison import Outcome, default_methods, match_components, run_method, warm_up
+from ..core.types import IntArray
+from ..experiments.comparison import (
+    Comparison,
+    Method,
+    Outcome,
+    default_methods,
+    match_components,
+    run_method,
+    warm_up,
+)
+from ..report import PartsRow, comparison_page, draw_parts, picture_bytes, picture_format
+from .arguments import CommandError, add_seed, check_writable, whole_number, write_whole
 from .display import Display, choose_display
-from .table import LEGEND
+from .inputs import LABELS_PER_CLASS, choose_components, choose_labels, known_or_there, load, prepare
+from .table import legend
 
-IF_INTERRUPTED = "no picture was written"
+IF_INTERRUPTED = "nothing was written"
 DESCRIPTION = """\
 Run k-means (20 restarts), NMF, GraphNMF and ConstrainedNMF on a data set, with
-its samples scaled to unit norm.
+its samples scaled to unit norm (counts of words are weighted by tf-idf before).
+
+DATA is the name of a data set or a file or folder of yours: .npz, .npy, .csv,
+.tsv, .mtx, .mat, a folder of images, or a folder of texts; sub-folders are
+classes.
 
 Prints accuracy (clusters matched to classes), the same on the unlabelled
 samples alone, normalised mutual information (by the larger entropy), purity and
-time, and draws the learned parts into a file.
+time, and writes a page that shows how the methods converge, what they learn and
+what they confuse. Data without labels have no scores, and need --components.
 
 Clusters are read off the codes by k-means with 20 restarts. Only ConstrainedNMF
 sees labels. The time goes from the data to the clusters, on one thread;
 compilation happens beforehand and is not counted.
 """
+PAGE = ".html"
+# Of GraphNMF, for the curve on the page.
+STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """The arguments."""
     known = ", ".join(datasets.names())
-    parser.add_argument("data", metavar="DATA", type=_data_set, help=f"name of a data set: {known}")
+    parser.add_argument("data", metavar="DATA", type=known_or_there, help=f"a file, a folder, or one of: {known}")
     parser.add_argument(
         "--output",
         metavar="FILE",
         type=Path,
-        help="where to draw the learned parts: .png, .pdf or .svg (default: partwise-DATA.png)",
+        help="where to write: a page (.html), or for images a picture of the parts alone (.png, .pdf, .svg) "
+        "(default: partwise-DATA.html)",
     )
     parser.add_argument(
         "--labels-per-class",
         metavar="N",
         type=whole_number(1),
-        default=5,
-        help="labelled samples of each class that ConstrainedNMF may see (default: %(default)s)",
+        help=f"labelled samples of each class that ConstrainedNMF may see "
+        f"(default: {LABELS_PER_CLASS}, fewer if a class is small)",
     )
     parser.add_argument(
         "--components",
@@ -58,54 +76,64 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=whole_number(1),
         help="number of components and clusters (default: the number of classes)",
     )
+    parser.add_argument("--label-column", metavar="NAME", help="the column of a table that holds the classes")
     add_seed(parser)
 
 
-def _data_set(text: str) -> str:
-    if text not in datasets.names():
-        known = ", ".join(datasets.names())
-        raise argparse.ArgumentTypeError(f"there is no data set {text!r}, known are: {known}")
-    return text
-
-
 def run(options: argparse.Namespace) -> None:
-    """Check everything that can be checked, then run, print and draw.
+    """Check everything that can be checked, then run, print and write.
 
     Parameters
     ----------
     options : argparse.Namespace
-        data, output, labels_per_class, components, seed.
+        data, output, labels_per_class, components, label_column, seed.
     """
-    output = _check_output(options.output or Path(f"partwise-{options.data}.png"))
+    output = options.output or Path(f"partwise-{Path(options.data).stem}{PAGE}")
+    as_page = _check_output(output)
     display = choose_display()
-    data = _load_images(options.data)
-    k = _check_components(options.components or len(data.class_names), data)
-    known = draw_labels(data.y, _check_labels_per_class(options.labels_per_class, data), options.seed)
-    X = normalize(data.X)
+    data = load(options.data, options.label_column)
+    if not as_page and (data.image_shape is None or not (data.y >= 0).any()):
+        raise CommandError(f"{data.name} holds no images of known classes, so no picture can be drawn; ask for a page.")
+    k = choose_components(data, options.components)
+    known = choose_labels(data, options.labels_per_class, options.seed)
+    X, preparation = prepare(data)
+    comparison = Comparison(data, X, preparation, known, (), options.seed)
+    labelled = int((known >= 0).sum())
+    methods = default_methods(k, options.seed, labelled > 0)
+    settings = {
+        "data": options.data,
+        "components": str(k),
+        "labels": _labels(known) if labelled else "no labels, so ConstrainedNMF is left out",
+        "seed": str(options.seed),
+    }
     # One thread each: times compare, and small data gains nothing from more.
     with display, threadpool_limits(1):
         display.say(
             f"{data.name}: {X.shape[0]} samples, {X.shape[1]} features, {len(data.class_names)} classes; "
-            "samples scaled to unit norm"
+            f"{preparation[0].lower()}{preparation[1:]}"
         )
-        display.say(
-            f"{k} components, labels of {int((known >= 0).sum())} samples "
-            f"({options.labels_per_class} per class) for ConstrainedNMF, seed {options.seed}"
-        )
-        outcomes = _run_all(X, data.y, known, k, options.seed, display)
+        display.say(f"{k} components, {settings['labels']}, seed {options.seed}")
+        outcomes = _run_all(comparison, methods, display)
+        comparison = replace(comparison, outcomes=tuple(outcomes))
+        if as_page:
+            comparison = replace(comparison, strengths=tuple(_vary_strength(comparison, methods, display)))
     display.table(outcomes)
-    for line in LEGEND:
-        display.say(line.format(hidden=int((known < 0).sum())))
-    picture = _draw(data, X, known, outcomes, options.seed, picture_format(output))
-    try:
-        output.write_bytes(picture)
-    except OSError as error:
-        raise CommandError(f"{output} cannot be written: {error.strerror}.") from None
-    display.say(f"learned parts drawn in {output}")
+    for line in legend(outcomes, int(((data.y >= 0) & (known < 0)).sum())):
+        display.say(line)
+    if as_page:
+        write_whole(output, comparison_page(comparison, settings).encode("utf-8"))
+        display.say(f"report written to {output}")
+    else:
+        write_whole(output, _draw(comparison, picture_format(output)))
+        display.say(f"learned parts drawn in {output}")
 
 
-def _run_all(X: Array, y: IntArray, known: IntArray, k: int, seed: int, display: Display) -> list[Outcome]:
-    methods = default_methods(k, seed)
+def _labels(known: IntArray) -> str:
+    per_class = int(np.bincount(known[known >= 0]).max())
+    return f"labels of {int((known >= 0).sum())} samples ({per_class} per class) for ConstrainedNMF"
+
+
+def _run_all(comparison: Comparison, methods: list[Method], display: Display) -> list[Outcome]:
     preparing = "compilation"
     display.begin(preparing)
     clock = time.perf_counter()
@@ -113,20 +141,48 @@ def _run_all(X: Array, y: IntArray, known: IntArray, k: int, seed: int, display:
     display.end(preparing, f"{time.perf_counter() - clock:.1f} s, charged to no method")
     outcomes = []
     for method in methods:
-        outcome = run_method(method, X, y, known, display.begin(method.name))
-        display.end(method.name, f"{outcome.ending}, accuracy {outcome.accuracy:.3f}")
+        outcome = _run_one(comparison, method, display)
+        score = "" if outcome.accuracy is None else f", accuracy {outcome.accuracy:.3f}"
+        display.end(method.name, f"{outcome.ending}{score}")
         for note in outcome.notes:
             display.say(f"{method.name}: note: {note}")
         outcomes.append(outcome)
     return outcomes
 
 
-def _draw(data: datasets.DataSet, X: Array, known: IntArray, outcomes: list[Outcome], seed: int, format: str) -> bytes:
+def _run_one(comparison: Comparison, method: Method, display: Display) -> Outcome:
+    try:
+        return run_method(method, comparison.X, comparison.data.y, comparison.known, display.begin(method.name))
+    except ValueError as error:
+        # What a method cannot do with these data, such as finding five neighbours among four samples.
+        raise CommandError(f"{method.name}: {' '.join(str(error).split())}") from None
+
+
+def _vary_strength(comparison: Comparison, methods: list[Method], display: Display) -> list[tuple[float, Outcome]]:
+    """GraphNMF with other strengths; the one that was run is not run again."""
+    found = [(method, o) for method, o in zip(methods, comparison.outcomes, strict=True) if method.name == "GraphNMF"]
+    if not found or found[0][1].accuracy is None:
+        return []
+    method, outcome = found[0]
+    curve = []
+    for strength in STRENGTHS:
+        other = outcome
+        if strength != method.model.graph_strength:
+            name = f"GraphNMF, graph_strength {strength:g}"
+            model = clone(method.model).set_params(graph_strength=strength)
+            other = _run_one(comparison, Method(name, model), display)
+            display.end(name, f"{other.ending}, accuracy {other.accuracy:.3f}")
+        curve.append((strength, other))
+    return curve
+
+
+def _draw(comparison: Comparison, format: str) -> bytes:
     """The picture: components in the order of the classes that use them, and a sample of each class."""
+    data, X, known = comparison.data, comparison.X, comparison.known
     assert data.image_shape is not None  # checked when the data were loaded
-    shown = np.array([np.flatnonzero((data.y == label) & (known < 0))[0] for label in np.unique(data.y)])
+    shown = np.array([np.flatnonzero((data.y == label) & (known < 0))[0] for label in np.unique(data.y[data.y >= 0])])
     rows = []
-    for outcome in outcomes:
+    for outcome in comparison.outcomes:
         order, favourites = match_components(outcome, data.y)
         rows.append(
             PartsRow(
@@ -137,51 +193,28 @@ def _draw(data: datasets.DataSet, X: Array, known: IntArray, outcomes: list[Outc
                 outcome.codes[shown] @ outcome.components,
             )
         )
-    k, labelled = len(outcomes[0].components), int((known >= 0).sum())
+    k, labelled = len(comparison.outcomes[0].components), int((known >= 0).sum())
     figure = draw_parts(
         rows,
         data.image_shape,
         samples=X[shown],
         title=f"{data.name}: the parts that each method learns",
-        subtitle=f"{len(X)} samples, {k} components, {labelled} labels for ConstrainedNMF, seed {seed}",
+        subtitle=f"{len(X)} samples, {k} components, {labelled} labels for ConstrainedNMF, seed {comparison.seed}",
         parts_heading="Components; below each, the class that uses it most",
         samples_heading="A sample of each class, and what each method makes of it: code times components",
     )
     return picture_bytes(figure, format)
 
 
-def _load_images(name: str) -> datasets.DataSet:
-    try:
-        data = datasets.load(name)
-    except datasets.DataSetError as error:
-        raise CommandError(str(error)) from None
-    if data.image_shape is None:
-        raise CommandError(f"{name} holds no images, so its parts cannot be drawn.")
-    return data
-
-
-def _check_output(path: Path) -> Path:
-    if importlib.util.find_spec("matplotlib") is None:
-        raise CommandError("the picture needs matplotlib, which is not installed: pip install 'partwise[cli]'.")
-    try:
-        picture_format(path)
-    except ValueError as error:
-        raise CommandError(f"{error}.") from None
-    return check_writable(path)
-
-
-def _check_components(k: int, data: datasets.DataSet) -> int:
-    most = min(data.X.shape)
-    if k > most:
-        raise CommandError(f"--components is {k}; {data.name} can need {most} at most.")
-    return k
-
-
-def _check_labels_per_class(n: int, data: datasets.DataSet) -> int:
-    smallest = int(np.bincount(data.y).min())
-    if n >= smallest:
-        raise CommandError(
-            f"--labels-per-class is {n}; the smallest class of {data.name} has {smallest} samples, "
-            "and some must stay unlabelled."
-        )
-    return n
+def _check_output(path: Path) -> bool:
+    """Whether it is a page; if not, it must be a picture that can be drawn."""
+    as_page = path.suffix.lower() == PAGE
+    if not as_page:
+        if importlib.util.find_spec("matplotlib") is None:
+            raise CommandError("the picture needs matplotlib, which is not installed: pip install 'partwise[cli]'.")
+        try:
+            picture_format(path)
+        except ValueError as error:
+            raise CommandError(f"{error}, nor in {PAGE}.") from None
+    check_writable(path)
+    return as_page

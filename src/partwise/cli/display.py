@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..callbacks import Callback, Progress
+from ..experiments.comparison import Outcome
 from .arguments import CommandError
-from .comparison import Outcome
-from .table import HEADER, plain_table, table_cells
+from .table import header, plain_table, table_cells
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -116,8 +116,8 @@ class RichDisplay(Display):
         from rich.table import Table
 
         table = Table(box=SIMPLE_HEAD, header_style="bold")
-        for name in HEADER:
-            table.add_column(name, justify="left" if name == HEADER[0] else "right", no_wrap=True)
+        for j, name in enumerate(header(outcomes)):
+            table.add_column(name, justify="left" if j == 0 else "right", no_wrap=True)
         for line in table_cells(outcomes):
             table.add_row(line[0].text, *(f"[bold green]{c.marked}[/]" if c.best else c.marked for c in line[1:]))
         self._console.print(table)

@@ -17,9 +17,12 @@ from ..experiments import (
     reproduce,
     write_cells,
 )
+from ..experiments.example import example
 from ..experiments.plan import Plan
+from ..experiments.sensitivity import sensitivities
 from ..experiments.tables import counts_line, plain_tables
-from .arguments import CommandError, whole_number
+from ..report import reproduction_page
+from .arguments import CommandError, check_writable, whole_number, write_whole
 
 IF_INTERRUPTED = "finished runs are kept and the same command goes on"
 DESCRIPTION = """\
@@ -29,7 +32,9 @@ points or two standard errors of the difference), better, short, or no data.
 
 Every finished run is kept in RESULTS/runs/PAPER.csv. A reproduction that was
 interrupted goes on where it was; nothing is computed twice. The tables are
-written to RESULTS/PAPER.csv.
+written to RESULTS/PAPER.csv, and with charts to RESULTS/PAPER.html, a page that
+also shows what was learned from one of the draws. Of a single table or method a
+page is written if --output names it.
 """
 QUICK_REPEATS = 2
 SECONDS_BETWEEN_LINES = 20.0
@@ -43,6 +48,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--table", metavar="T", help="only this table, by its number in the paper")
     parser.add_argument("--method", metavar="M", help="only this method, by its name in the tables, or partwise")
     parser.add_argument("--show", action="store_true", help="run nothing, show what has been measured")
+    parser.add_argument("--output", metavar="PAGE", type=Path, help="where to write the page (.html)")
     parser.add_argument("--quick", action="store_true", help=f"only {QUICK_REPEATS} repeats of everything")
     parser.add_argument(
         "--repeats", metavar="N", type=whole_number(1), help="at most so many repeats (default: as in the paper)"
@@ -61,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
     Parameters
     ----------
     options : argparse.Namespace
-        paper, table, method, show, quick, repeats, jobs, results.
+        paper, table, method, show, output, quick, repeats, jobs, results.
     """
     repeats = QUICK_REPEATS if options.quick else options.repeats
     try:
@@ -69,6 +75,9 @@ def run(options: argparse.Namespace) -> None:
     except UnknownPaper as error:
         raise CommandError(f"{error}.") from None
     name = options.paper.lower()
+    if options.output is not None:
+        _check_page(options.output)
+    whole = options.table is None and options.method is None
     try:
         journal = Journal(options.results / "runs" / f"{name}.csv")
         if not options.show:
@@ -76,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
                 print(reason)
             reproduce(plan, journal, options.jobs, _Lines())
         cells = compare(plan, journal)
-        if options.table is None and options.method is None:
+        if whole:
             write_cells(options.results / f"{name}.csv", cells)
     except JournalInUse as error:
         raise CommandError(f"{error}.") from None
@@ -86,6 +95,29 @@ def run(options: argparse.Namespace) -> None:
     print(counts_line(cells))
     if repeats is not None and repeats < plan.protocol.repeats:
         print(f"with {repeats} repeats, where the paper has {plan.protocol.repeats}")
+    output = options.output or (options.results / f"{name}.html" if whole else None)
+    if output is not None:
+        shown = None if options.show else example(plan, journal)
+        settings = _settings(options, plan)
+        text = reproduction_page(plan.protocol, cells, sensitivities(plan, journal), settings, shown)
+        write_whole(output, text.encode("utf-8"))
+        print(f"page written to {output}")
+
+
+def _check_page(path: Path) -> None:
+    if path.suffix.lower() != ".html":
+        raise CommandError(f"{path} does not end in .html.")
+    check_writable(path)
+
+
+def _settings(options: argparse.Namespace, plan: Plan) -> dict[str, str]:
+    return {
+        "paper": plan.protocol.paper,
+        "table": options.table or "all",
+        "method": options.method or "all",
+        "repeats": f"at most {plan.repeats or plan.protocol.repeats}, in the paper {plan.protocol.repeats}",
+        "repeats for grids": str(plan.protocol.grid_repeats),
+    }
 
 
 class _Lines:

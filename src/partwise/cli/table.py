@@ -5,15 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .comparison import Outcome
+from ..experiments.comparison import Outcome
 
 SCORES = {"accuracy": "accuracy", "unlabelled": "unlabelled", "NMI": "nmi", "purity": "purity"}
-HEADER = ("method", *SCORES, "time")
-LEGEND = (
-    "* best score",
-    "unlabelled: accuracy on the {hidden} samples whose label ConstrainedNMF was not told",
-    "time: from the data to the clusters (k-means on the codes included), one thread, without compilation",
-)
+
+
+def scores(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """Names and attributes of the scores that there are; without labels there are none."""
+    return {name: key for name, key in SCORES.items() if any(getattr(o, key) is not None for o in outcomes)}
+
+
+def header(outcomes: Sequence[Outcome]) -> list[str]:
+    """The names of the columns."""
+    return ["method", *scores(outcomes), "time"]
+
+
+def legend(outcomes: Sequence[Outcome], hidden: int) -> list[str]:
+    """What the columns mean; `hidden` samples have labels that no method was told."""
+    shown = scores(outcomes)
+    lines = ["* best score"] if shown else ["no labels, so no accuracy, NMI or purity"]
+    if "unlabelled" in shown:
+        lines.append(f"unlabelled: accuracy on the {hidden} samples whose label ConstrainedNMF was not told")
+    return [
+        *lines,
+        "time: from the data to the clusters (k-means on the codes included), one thread, without compilation",
+    ]
 
 
 @dataclass(frozen=True)
@@ -31,7 +47,7 @@ class Cell:
 
 def table_cells(outcomes: Sequence[Outcome]) -> list[list[Cell]]:
     """One line of cells per method; equal numbers, as shown, are equally good."""
-    texts = [[f"{getattr(outcome, score):.3f}" for score in SCORES.values()] for outcome in outcomes]
+    texts = [[f"{getattr(outcome, score):.3f}" for score in scores(outcomes).values()] for outcome in outcomes]
     best = [max(column) for column in zip(*texts, strict=True)]
     return [
         [
@@ -45,9 +61,10 @@ def table_cells(outcomes: Sequence[Outcome]) -> list[list[Cell]]:
 
 def plain_table(outcomes: Sequence[Outcome]) -> str:
     """The table in plain characters."""
-    lines = [list(HEADER), *([cell.marked for cell in line] for line in table_cells(outcomes))]
-    lines[0] = [HEADER[0], *(f"{name} " for name in HEADER[1:])]
-    widths = [max(len(line[j]) for line in lines) for j in range(len(HEADER))]
+    first, *others = header(outcomes)
+    head = [first, *(f"{name} " for name in others)]
+    lines = [head, *([cell.marked for cell in line] for line in table_cells(outcomes))]
+    widths = [max(len(line[j]) for line in lines) for j in range(len(head))]
     padded = [
         "  ".join(text.ljust(width) if j == 0 else text.rjust(width) for j, (text, width) in enumerate(columns))
         for columns in (list(zip(line, widths, strict=True)) for line in lines)

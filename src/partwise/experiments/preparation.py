@@ -47,11 +47,16 @@ class Sample:
     y : ndarray of int
         Classes 0, 1, ….
     image_shape : tuple of (int, int), optional
+    class_names : tuple of str
+    terms : tuple of str, optional
+        Names of the features.
     """
 
     X: Any
     y: IntArray
     image_shape: tuple[int, int] | None = None
+    class_names: tuple[str, ...] = ()
+    terms: tuple[str, ...] | None = None
 
 
 @lru_cache(maxsize=4)
@@ -69,7 +74,9 @@ def prepare(plan: DataPlan, steps: tuple[str, ...]) -> Sample:
             members = np.flatnonzero(y == label)
             place[members] = np.arange(len(members))
         rows = rows[place[rows] % plan.every == 0]
-    return Sample(X[rows], np.unique(y[rows], return_inverse=True)[1].ravel(), data.image_shape)
+    present, labels = np.unique(y[rows], return_inverse=True)
+    names = tuple(data.class_names[label] for label in present)
+    return Sample(X[rows], labels.ravel(), data.image_shape, names, data.terms)
 
 
 def seed(*identity: object) -> int:
@@ -84,10 +91,14 @@ def draw_classes(sample: Sample, n_classes: int, state: int) -> Sample:
         raise ValueError(f"{n_classes} classes were asked for, and there are {int(sample.y.max()) + 1}.")
     chosen = np.random.RandomState(state).choice(int(sample.y.max()) + 1, n_classes, replace=False)
     rows = np.flatnonzero(np.isin(sample.y, chosen))
-    X = sample.X[rows]
+    X, terms = sample.X[rows], sample.terms
     if sp.issparse(X):
-        X = sp.csr_array(X[:, np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))])
-    return Sample(X, np.unique(sample.y[rows], return_inverse=True)[1].ravel(), sample.image_shape)
+        used = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
+        X = sp.csr_array(X[:, used])
+        terms = None if terms is None else tuple(terms[f] for f in used)
+    present, labels = np.unique(sample.y[rows], return_inverse=True)
+    names = tuple(sample.class_names[label] for label in present) if sample.class_names else ()
+    return Sample(X, labels.ravel(), sample.image_shape, names, terms)
 
 
 def draw_labels(y: IntArray, per_class: int, state: int) -> IntArray:

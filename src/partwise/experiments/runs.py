@@ -92,7 +92,7 @@ def execute(run: Run) -> dict[str, float]:
     classes, labels, start = run.seeds
     sample = draw_classes(prepare(run.data, run.data.prepare + run.method.prepare), run.n_clusters, classes)
     known = draw_labels(sample.y, run.method.labelled, labels) if run.method.labelled else None
-    model = _build(run, sample, start)
+    model = build(run, sample, start)
     with warnings.catch_warnings(), one_thread():
         # That a paper's number of sweeps is too small, or its strength too large, is part of its protocol.
         warnings.simplefilter("ignore")
@@ -112,7 +112,7 @@ def execute(run: Run) -> dict[str, float]:
     return {name: round(100 * value, 4) for name, value in scores.items()}
 
 
-def _build(run: Run, sample: Sample, state: int) -> Any:
+def build(run: Run, sample: Sample, state: int) -> Any:
     """The estimator with its parameters."""
     estimator = find_estimator(run.method.estimator)
     accepted = estimator().get_params()

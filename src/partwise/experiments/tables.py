@@ -30,7 +30,8 @@ def counts_line(cells: Iterable[Cell]) -> str:
     return ", ".join(f"{number} {verdict}" for verdict, number in found.items() if number) + share
 
 
-def _groups(cells: Sequence[Cell]) -> dict[tuple[str, str, str], list[Cell]]:
+def groups(cells: Sequence[Cell]) -> dict[tuple[str, str, str], list[Cell]]:
+    """Cells by table, data set and metric: the grids that are shown."""
     found: dict[tuple[str, str, str], list[Cell]] = {}
     for cell in cells:
         found.setdefault((cell.table, cell.dataset, cell.metric), []).append(cell)
@@ -66,7 +67,7 @@ def _title(key: tuple[str, str, str], cells: Sequence[Cell]) -> str:
 def plain_tables(cells: Sequence[Cell]) -> list[str]:
     """Every table as lines of text."""
     lines = []
-    for key, group in _groups(cells).items():
+    for key, group in groups(cells).items():
         grid = _grid(group)
         widths = [max(len(row[j]) for row in grid) for j in range(len(grid[0]))]
         lines += [_title(key, group)]
@@ -80,7 +81,7 @@ def plain_tables(cells: Sequence[Cell]) -> list[str]:
 def markdown_tables(cells: Sequence[Cell]) -> str:
     """Every table in Markdown."""
     lines = []
-    for key, group in _groups(cells).items():
+    for key, group in groups(cells).items():
         head, *body = _grid(group)
         lines += [f"### {_title(key, group)}", ""]
         lines += _markdown(head, body)
@@ -94,14 +95,14 @@ def _markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
 
 def summary_table(cells: Sequence[Cell], by: str) -> str:
     """Verdicts by an attribute of the cells, such as "method", in Markdown."""
-    groups: dict[str, list[Cell]] = {}
+    found: dict[str, list[Cell]] = {}
     for cell in cells:
         if cell.verdict and cell.method != DEFAULTS:
-            groups.setdefault(getattr(cell, by), []).append(cell)
+            found.setdefault(getattr(cell, by), []).append(cell)
     body = []
-    for name, group in groups.items():
-        found = counts(group)
-        measured = sum(found[verdict] for verdict in VERDICTS[:3])
-        share = f"{(found['better'] + found['equal']) / measured:.0%}" if measured else ""
-        body.append([name, str(len(group)), *(str(found[verdict]) for verdict in VERDICTS), share])
+    for name, group in found.items():
+        number = counts(group)
+        measured = sum(number[verdict] for verdict in VERDICTS[:3])
+        share = f"{(number['better'] + number['equal']) / measured:.0%}" if measured else ""
+        body.append([name, str(len(group)), *(str(number[verdict]) for verdict in VERDICTS), share])
     return "\n".join(_markdown([by, "cells", *VERDICTS, "better or equal"], body))

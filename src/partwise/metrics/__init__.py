@@ -1,6 +1,6 @@
 """How good a clustering is, and how sparse a factor."""
 
-from .clustering import clustering_accuracy, normalized_mutual_information, purity
+from .clustering import clustering_accuracy, matched_counts, normalized_mutual_information, purity
 from .sparsity import sparseness
 
-__all__ = ["clustering_accuracy", "normalized_mutual_information", "purity", "sparseness"]
+__all__ = ["clustering_accuracy", "matched_counts", "normalized_mutual_information", "purity", "sparseness"]

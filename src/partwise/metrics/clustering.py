@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, get_args
 
+import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import entr
 from sklearn.metrics import mutual_info_score
@@ -124,3 +125,34 @@ def _count(y_true: Any, y_pred: Any) -> Array:
         raise ValueError("y_true and y_pred are empty; give the labels of at least one sample.")
     counts: Array = contingency_matrix(labellings["y_true"], labellings["y_pred"])
     return counts
+
+
+def matched_counts(y_true: Any, y_pred: Any) -> tuple[Array, Array, Array]:
+    """The table of counts n_ck with its clusters in the order of the classes they are matched to.
+
+    The matching is that of :func:`clustering_accuracy`, so the accuracy is the share of the diagonal. Clusters and
+    classes that have no partner come last.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Classes and clusters.
+
+    Returns
+    -------
+    counts : ndarray of shape (n_classes, n_clusters)
+    classes, clusters : ndarray
+        What the rows and the columns stand for.
+
+    Examples
+    --------
+    >>> from partwise.metrics import matched_counts
+    >>> matched_counts(["a", "a", "b", "b"], [1, 1, 0, 2])[0]
+    array([[2, 0, 0],
+           [0, 1, 1]])
+    """
+    counts = _count(y_true, y_pred)
+    rows, columns = linear_sum_assignment(counts, maximize=True)
+    rows = np.r_[rows, np.setdiff1d(np.arange(counts.shape[0]), rows)]
+    columns = np.r_[columns, np.setdiff1d(np.arange(counts.shape[1]), columns)]
+    return counts[np.ix_(rows, columns)], np.unique(y_true)[rows], np.unique(y_pred)[columns]

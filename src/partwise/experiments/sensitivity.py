@@ -1,0 +1,64 @@
+"""How results depend on the parameters of a grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .journal import Journal
+from .plan import Plan
+from .protocol import MethodPlan
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Scores of a method over its grid on one data set.
+
+    Attributes
+    ----------
+    method, dataset, metric : str
+    values : dict of str to list
+        The parameters that vary, each with its values.
+    means : dict of tuple to float
+        For every point of the grid, in per cent, the mean over the numbers of clusters and draws on which all points
+        were run.
+    """
+
+    method: str
+    dataset: str
+    metric: str
+    values: dict[str, list[Any]]
+    means: dict[tuple[Any, ...], float]
+
+
+def sensitivities(plan: Plan, journal: Journal) -> list[Sensitivity]:
+    """What the finished runs tell of every grid with more than one point."""
+    datasets = dict.fromkeys(place.dataset for place in plan.places)
+    found = []
+    for method in plan.methods:
+        for dataset in datasets:
+            found += _of(plan, journal, method, dataset)
+    return found
+
+
+def _of(plan: Plan, journal: Journal, method: MethodPlan, dataset: str) -> list[Sensitivity]:
+    settings = method.settings(dataset)
+    values = {name: list(dict.fromkeys(setting[name] for setting in settings)) for name in settings[0]}
+    varied = {name: options for name, options in values.items() if len(options) > 1}
+    metrics = dict.fromkeys(m for place, names in plan.places.items() if place.dataset == dataset for m in names)
+    found = []
+    for metric in metrics if varied else ():
+        rows = []
+        for place in plan.places:
+            for draw in range(plan.n_repeats(dataset) if place.dataset == dataset else 0):
+                scores = [journal.scores(plan.run(place, method, setting, draw)) for setting in settings]
+                row = [s[metric] for s in scores if s is not None and metric in s]
+                if len(row) == len(settings):
+                    rows.append(row)
+        if rows:
+            points = [tuple(setting[name] for name in varied) for setting in settings]
+            means = dict(zip(points, np.mean(rows, axis=0).tolist(), strict=True))
+            found.append(Sensitivity(method.name, dataset, metric, varied, means))
+    return found

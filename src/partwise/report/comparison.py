@@ -1,0 +1,105 @@
+"""The page of ``partwise compare``: several methods on one data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..experiments.comparison import Comparison
+from .charts import Series, line_chart
+from .fits import code_maps, confusion, convergence
+from .learned import codes, components
+from .markup import Markup, element
+from .page import Section, page, settings_list, versions
+from .tables import Entry, sortable
+
+SCORES = {"accuracy": "accuracy", "unlabelled": "unlabelled", "NMI": "nmi", "purity": "purity"}
+
+
+def comparison_page(comparison: Comparison, settings: Mapping[str, str]) -> str:
+    """The page as text.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    settings : mapping of str to str
+        What the comparison was asked for, in words.
+    """
+    data = comparison.data
+    n, m = comparison.X.shape
+    classes = f", {len(data.class_names)} classes" if data.class_names else ", classes not known"
+    sections = [
+        _scores(comparison),
+        convergence(comparison.outcomes),
+        _strengths(comparison),
+        components(comparison),
+        codes(comparison),
+        code_maps(comparison),
+        confusion(comparison),
+        _settings(comparison, settings),
+    ]
+    return page(
+        f"{data.name}: methods compared", f"{n:,} samples, {m:,} features{classes}. {comparison.preparation}.", sections
+    )
+
+
+def _scores(comparison: Comparison) -> Section:
+    outcomes = comparison.outcomes
+    scores = {name: key for name, key in SCORES.items() if any(getattr(o, key) is not None for o in outcomes)}
+    texts = {name: [_number(getattr(o, key)) for o in outcomes] for name, key in scores.items()}
+    rows = []
+    for i, outcome in enumerate(outcomes):
+        row = [Entry(outcome.name)]
+        for name, key in scores.items():
+            text = texts[name][i]
+            row.append(Entry(text, getattr(outcome, key), best=text != "" and text == max(texts[name])))
+        row += [Entry(f"{outcome.seconds:.2f} s", outcome.seconds), Entry(outcome.ending)]
+        rows.append(row)
+    table = sortable(["method", *scores, "time", "fit"], rows, "Scores of all methods; the best of each are marked")
+    hidden = int(((comparison.data.y >= 0) & (comparison.known < 0)).sum())
+    legend = (
+        f"accuracy: samples whose cluster is matched to their class; unlabelled: the same on the {hidden:,} samples "
+        "whose label no method was told; NMI: normalised mutual information by the larger entropy; time: from the data "
+        "to the clusters, on one thread."
+        if scores
+        else "The data have no labels, so there is no accuracy, mutual information or purity."
+    )
+    notes = [element("li", f"{o.name}: {note}") for o in outcomes for note in o.notes]
+    below = element("p", legend, class_="muted")
+    return Section("scores", "Scores", (table, below, element("ul", *notes, class_="muted") if notes else None))
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _strengths(comparison: Comparison) -> Section:
+    key, title = "sensitivity", "Strength of the graph"
+    if not comparison.strengths:
+        return Section(key, title, ())
+    x = [strength for strength, _ in comparison.strengths]
+    series = [
+        Series(name, x, [float(getattr(outcome, score)) for _, outcome in comparison.strengths], colour)
+        for colour, (name, score) in enumerate(SCORES.items())
+        if score in ("accuracy", "nmi")
+    ]
+    chart = line_chart(
+        series, "graph_strength", "score", title="Accuracy and NMI against graph_strength", log_x=True, x_ticks=x
+    )
+    note = "GraphNMF with everything else as above. The scores need the classes: this is not how to choose a strength."
+    return Section(key, title, (element("div", chart, class_="grid-of"),), note)
+
+
+def _settings(comparison: Comparison, settings: Mapping[str, str]) -> Section:
+    data = comparison.data
+    estimators = {outcome.name: outcome.settings for outcome in comparison.outcomes}
+    source = {"citation": data.citation, "licence": data.licence}
+    body: list[Markup] = []
+    for heading, facts in (
+        ("This comparison", settings),
+        ("Estimators, with everything that is not a default", estimators),
+        ("The data", {name: text for name, text in source.items() if text}),
+        ("Versions", versions()),
+    ):
+        if facts:
+            body += [element("h3", heading), settings_list(facts)]
+    return Section("settings", "Settings and versions", tuple(body))

@@ -1,0 +1,139 @@
+"""What fits look like: how the objective fell, where the samples lie, and which classes are taken for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..core.types import Array, IntArray
+from ..experiments.comparison import Comparison, Outcome
+from ..metrics import matched_counts
+from .charts import Series, area_chart, colour_key, line_chart, scatter
+from .markup import Markup, element
+from .page import Section
+from .tables import shaded
+
+# t-SNE of so many samples takes about a second.
+MOST_ON_A_MAP = 600
+PERPLEXITY = 30
+NOT_TERMS = ("objective", "time")
+# What is so close to the end, as a share of the start, is the end.
+SMALLEST_EXCESS = 1e-8
+
+
+def convergence(outcomes: Sequence[Outcome]) -> Section:
+    """How the objective fell, by sweep and by time, and which terms it is made of."""
+    swept = [(colour, outcome) for colour, outcome in enumerate(outcomes) if outcome.history]
+    if not swept:
+        return Section("convergence", "Convergence", ())
+    lines: dict[str, list[Series]] = {"sweep": [], "time in seconds": []}
+    for colour, outcome in swept:
+        objective = np.asarray(outcome.history["objective"])
+        excess = (objective[:-1] - objective[-1]) / abs(objective[0])
+        shown = excess > SMALLEST_EXCESS
+        for x_label, x in (
+            ("sweep", np.arange(len(objective))),
+            ("time in seconds", np.asarray(outcome.history["time"])),
+        ):
+            series = Series(outcome.name, x[:-1][shown].tolist(), excess[shown].tolist(), colour, marked=False)
+            lines[x_label].append(series)
+    charts = [
+        line_chart(series, x_label, "above its last value", title=f"Objective against {x_label}", log_y=True)
+        for x_label, series in lines.items()
+    ]
+    shares = [chart for _, outcome in swept for chart in _term_chart(outcome)]
+    note = (
+        "First: how far the objective is above its last value, as a share of its value at the start. "
+        "Then: what share of it each term has, where there are several."
+    )
+    return Section("convergence", "Convergence", (element("div", *charts, *shares, class_="grid-of"),), note)
+
+
+def _term_chart(outcome: Outcome) -> Iterator[Markup]:
+    terms = {name: values for name, values in outcome.history.items() if name not in NOT_TERMS}
+    if len(terms) < 2:
+        return
+    sweeps = np.arange(len(outcome.history["objective"]), dtype=float)
+    title = f"Terms of the objective of {outcome.name}"
+    if all(min(values) >= 0 for values in terms.values()):
+        values = np.array(list(terms.values()))
+        shares = 100 * values / np.maximum(values.sum(axis=0), 1e-300)
+        yield area_chart(list(terms), sweeps.tolist(), shares, "sweep", "share in %", title)
+    else:
+        series = [
+            Series(name, sweeps.tolist(), values, j, marked=False) for j, (name, values) in enumerate(terms.items())
+        ]
+        yield line_chart(series, "sweep", "value", title=title)
+
+
+def code_maps(comparison: Comparison) -> Section:
+    """The codes in the plane, by class and by cluster; k-means has a centre per sample instead of a code."""
+    data = comparison.data
+    rng = np.random.RandomState(comparison.seed)
+    n = len(data.y)
+    chosen = np.sort(rng.choice(n, min(n, MOST_ON_A_MAP), replace=False))
+    figures = []
+    for outcome in comparison.outcomes:
+        if not outcome.history or len(chosen) < 3:
+            continue
+        points = _plane(outcome.codes[chosen], comparison.seed)
+        clusters, names = _name_clusters(outcome.labels, data.y, data.class_names)
+        if (data.y >= 0).any():
+            figures.append(scatter(points, data.y[chosen], data.class_names, f"{outcome.name}, by class"))
+        figures.append(scatter(points, clusters[chosen], names, f"{outcome.name}, by cluster"))
+    if not figures:
+        return Section("map", "Map of the codes", ())
+    key = colour_key(data.class_names) if data.class_names else None
+    note = (
+        f"t-SNE of the codes of {len(chosen)} samples: what lies close together has similar codes; distances between "
+        "groups mean little. Clusters have the colour of the class they are matched to."
+    )
+    return Section("map", "Map of the codes", (key, element("div", *figures, class_="grid-of maps")), note)
+
+
+def _plane(codes: Array, seed: int) -> Array:
+    from sklearn.manifold import TSNE
+
+    perplexity = min(PERPLEXITY, (len(codes) - 1) / 3)
+    tsne = TSNE(2, init="random", perplexity=perplexity, max_iter=500, random_state=seed)
+    return np.asarray(tsne.fit_transform(np.asarray(codes, np.float64)))
+
+
+def _name_clusters(labels: IntArray, y: IntArray, class_names: Sequence[str]) -> tuple[IntArray, list[str]]:
+    """Clusters numbered like the classes they are matched to, the others after them; and names for them."""
+    found = np.unique(labels)
+    scored = y >= 0
+    if not scored.any():
+        return np.searchsorted(found, labels), [f"cluster {cluster}" for cluster in found]
+    _, classes, clusters = matched_counts(y[scored], labels[scored])
+    number = {int(cluster): int(label) for label, cluster in zip(classes, clusters, strict=False)}
+    names = [f"cluster matched to {name}" for name in class_names]
+    for cluster in found.tolist():
+        if cluster not in number:
+            number[cluster] = len(names)
+            names.append(f"cluster {cluster}, matched to no class")
+    return np.array([number[label] for label in labels.tolist()], np.intp), names
+
+
+def confusion(comparison: Comparison) -> Section:
+    """Which classes share their clusters."""
+    data = comparison.data
+    scored = data.y >= 0
+    tables = []
+    for outcome in comparison.outcomes if scored.any() else ():
+        counts, classes, clusters = matched_counts(data.y[scored], outcome.labels[scored])
+        names = [data.class_names[label] for label in classes]
+        columns = [names[j] if j < len(names) else "–" for j in range(len(clusters))]
+        tables.append(
+            shaded(
+                counts.astype(float),
+                names,
+                columns,
+                "class \\ cluster",
+                f"{outcome.name}: samples by class and cluster",
+            )
+        )
+    note = "Every cluster is named after the class it is matched to, one to one; – is matched to none."
+    body = (element("div", *tables, class_="grid-of confusions"),) if tables else ()
+    return Section("confusion", "Confusion after matching", body, note)

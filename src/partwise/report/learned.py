@@ -1,0 +1,139 @@
+"""Learned components and codes: pictures for images, weighted terms for everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.types import Array, IntArray
+from ..experiments.comparison import Comparison, Outcome, match_components
+from .images import picture
+from .markup import Markup, element, join
+from .page import Section
+
+MOST_COMPONENTS = 48
+MOST_SAMPLES = 12
+TOP_TERMS = 10
+
+
+def components(comparison: Comparison) -> Section:
+    """The components of every method; under each, the class that uses it most."""
+    data = comparison.data
+    parts = []
+    for outcome in comparison.outcomes:
+        order, captions = _ordered(outcome, comparison)
+        shown = order[np.linspace(0, len(order) - 1, min(len(order), MOST_COMPONENTS)).round().astype(int)]
+        few = "" if len(shown) == len(order) else f" ({len(shown)} of {len(order)} shown)"
+        parts.append(element("h3", f"{outcome.name}{few}"))
+        if data.image_shape is not None:
+            parts.append(_gallery(outcome, shown, captions, data.image_shape))
+        else:
+            parts.append(_term_lists(outcome, shown, captions, data.terms))
+    classes = "; below each, the class that uses it most" if data.class_names and data.image_shape else ""
+    note = (
+        f"Each is shaded up to its own largest entry{classes}."
+        if data.image_shape is not None
+        else f"The {TOP_TERMS} largest entries of each component, as shares of its sum."
+    )
+    return Section("components", "Components", tuple(parts), note)
+
+
+def _ordered(outcome: Outcome, comparison: Comparison) -> tuple[IntArray, dict[int, str]]:
+    """Components by the class that uses each most, and its name; as they come if classes are not known."""
+    if not (comparison.data.y >= 0).any():
+        return np.arange(len(outcome.components)), {}
+    order, favourites = match_components(outcome, comparison.data.y)
+    return order, {int(j): comparison.data.class_names[label] for j, label in zip(order, favourites, strict=True)}
+
+
+def _gallery(outcome: Outcome, shown: IntArray, captions: dict[int, str], shape: tuple[int, int]) -> Markup:
+    tiles = []
+    for j in shown.tolist():
+        caption = captions.get(j, str(j + 1))
+        image = picture(outcome.components[j].reshape(shape), f"component {j + 1} of {outcome.name}: {caption}")
+        tiles.append(element("figure", image, element("figcaption", caption)))
+    return element("div", *tiles, class_="tiles")
+
+
+def _term_lists(outcome: Outcome, shown: IntArray, captions: dict[int, str], terms: Sequence[str] | None) -> Markup:
+    lists = []
+    for j in shown.tolist():
+        weights = outcome.components[j]
+        total = float(np.abs(weights).sum()) or 1.0
+        top = np.argsort(-weights, kind="stable")[:TOP_TERMS]
+        items = [
+            element(
+                "li",
+                element("span", f"feature {f + 1}" if terms is None else terms[f]),
+                element("span", f"{weights[f] / total:.1%}"),
+                _bar(float(weights[f]), float(weights[top[0]])),
+            )
+            for f in top.tolist()
+        ]
+        heading = captions.get(j)
+        title = f"component {j + 1}" if heading is None else f"component {j + 1}: {heading}"
+        lists.append(element("div", element("h4", title), element("ol", *items)))
+    return element("div", *lists, class_="terms")
+
+
+def _bar(weight: float, largest: float) -> Markup:
+    wide = 100 * max(weight, 0.0) / largest if largest > 0 else 0.0
+    bar = element("rect", x=0, y=0, width=wide, height=4, class_="area c0")
+    return element("svg", bar, viewBox="0 0 100 4", preserveAspectRatio="none", aria_hidden="true")
+
+
+def codes(comparison: Comparison) -> Section:
+    """A few samples, their codes, and for images what the methods make of them."""
+    shown = _samples(comparison)
+    shape = comparison.data.image_shape
+    head = [element("th", "sample", scope="col"), *(element("th", o.name, scope="col") for o in comparison.outcomes)]
+    rows = [
+        element("tr", element("th", *_sample(comparison, i), scope="row"), *_coded(comparison, i))
+        for i in shown.tolist()
+    ]
+    table = element("table", element("thead", element("tr", *head)), element("tbody", *rows), class_="samples")
+    note = "A strip has a field for every component, darker where the code is larger."
+    if shape is not None:
+        note += " Below it, the code times the components: what the method makes of the sample."
+    region = element("div", table, class_="scroll", tabindex=0, role="region", aria_label="Codes of some samples")
+    return Section("codes", "Codes", (region,), note)
+
+
+def _samples(comparison: Comparison) -> IntArray:
+    """One sample of each class, of those that no method was told; without classes, an even choice."""
+    y = comparison.data.y
+    firsts = [
+        np.flatnonzero((y == label) & (comparison.known < 0))[:1] for label in np.unique(y[y >= 0])[:MOST_SAMPLES]
+    ]
+    if firsts:
+        return np.concatenate(firsts)
+    return np.linspace(0, len(y) - 1, min(len(y), MOST_SAMPLES)).round().astype(np.intp)
+
+
+def _sample(comparison: Comparison, i: int) -> Iterator[Markup | str]:
+    data = comparison.data
+    caption = data.class_names[data.y[i]] if data.y[i] >= 0 else f"sample {i + 1}"
+    if data.image_shape is not None:
+        yield picture(_row(comparison.X, i).reshape(data.image_shape), f"sample {i + 1}: {caption}", class_="sample")
+    yield caption
+
+
+def _coded(comparison: Comparison, i: int) -> Iterator[Markup]:
+    shape = comparison.data.image_shape
+    for outcome in comparison.outcomes:
+        order, _ = _ordered(outcome, comparison)
+        code = outcome.codes[i]
+        drawn = [picture(code[order][None, :], f"code of sample {i + 1} by {outcome.name}", class_="strip")]
+        if shape is not None:
+            rebuilt = (code @ outcome.components).reshape(shape)
+            full = float(_row(comparison.X, i).max())
+            drawn.append(picture(rebuilt, f"sample {i + 1} by {outcome.name}", full=full, class_="sample"))
+        yield element("td", join(drawn))
+
+
+def _row(X: Any, i: int) -> Array:
+    row = X[[i]]
+    return np.asarray(row.toarray() if sp.issparse(row) else row).ravel()

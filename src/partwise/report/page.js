@@ -1,0 +1,26 @@
+"use strict";
+// Sort a table by the column whose header is pressed; pressed again, the other way round. Missing values stay last.
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  const headers = [...table.tHead.rows[0].cells];
+  headers.forEach((header, column) => {
+    header.querySelector("button").addEventListener("click", () => {
+      const rising = header.getAttribute("aria-sort") !== "ascending";
+      for (const other of headers) other.setAttribute("aria-sort", "none");
+      header.setAttribute("aria-sort", rising ? "ascending" : "descending");
+      const key = (row) => row.cells[column].dataset.value;
+      const compare = (a, b) => {
+        const x = key(a), y = key(b);
+        if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
+        const difference = Number(x) - Number(y);
+        const order = Number.isNaN(difference) ? x.localeCompare(y, "en") : difference;
+        return rising ? order : -order;
+      };
+      body.append(...[...body.rows].sort(compare));
+    });
+  });
+}
+// What is folded away on the screen is wanted on paper.
+addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details")) details.open = true;
+});

@@ -1,0 +1,40 @@
+"""What finished runs tell of grids, and the draw that is looked at."""
+
+import numpy as np
+import pytest
+from tiny import PROTOCOL, carry_out
+
+from partwise.experiments.example import example
+from partwise.experiments.sensitivity import sensitivities
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    return carry_out(tmp_path_factory.mktemp("runs") / "tiny.csv", repeats=2)
+
+
+def test_means_over_the_grid(done):
+    plan, journal = done
+    found = {grid.metric: grid for grid in sensitivities(plan, journal)}
+    assert list(found) == ["accuracy", "nmi_max"]
+    grid = found["accuracy"]
+    assert (grid.method, grid.dataset, grid.values) == ("GNMF", "Digits", {"graph_strength": [1.0, 10.0]})
+    method = PROTOCOL.methods["GNMF"]
+    for setting in method.settings("Digits"):
+        scores = [journal.scores(plan.run(place, method, setting, draw)) for place in plan.places for draw in (0, 1)]
+        expected = np.mean([score["accuracy"] for score in scores])
+        assert grid.means[(setting["graph_strength"],)] == pytest.approx(expected)
+
+
+def test_example_is_the_first_draw(done):
+    plan, journal = done
+    shown = example(plan, journal)
+    assert shown.data.name == "Digits, 3 classes"
+    assert len(shown.data.class_names) == 3
+    place = next(place for place in plan.places if place.n_clusters == 3)
+    for outcome in shown.outcomes:
+        method = PROTOCOL.methods[outcome.name]
+        setting = next(iter(plan.best_settings(journal, place, method).values()))
+        measured = journal.scores(plan.run(place, method, setting, 0))
+        assert 100 * outcome.accuracy == pytest.approx(measured["accuracy"], abs=1e-3)
+    assert {"GNMF", "CNMF", "partwise"} <= {outcome.name for outcome in shown.outcomes}
