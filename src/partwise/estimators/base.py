@@ -30,6 +30,7 @@ from ..solvers.starts import start_factors
 from ..terms import BetaDivergence, Frobenius
 from .assignment import Assignment
 from .scale import apply_scale, normalise
+from .units import Rescaled, Units, Unscalable, check_new_X, fit_rescaled
 from .validation import FLOATS, check_factors, check_sample_weight, check_size, check_X, what_is_missing
 
 NAMED_STARTS = ("auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled")
@@ -71,10 +72,16 @@ class BaseFactorization(
     _signed_components: ClassVar[bool] = False
     # Which entries of X are unknown; estimators that take them have a parameter of this name.
     missing: Missing = None
+    # The fit in another unit, if the data were too large or too small for their own.
+    _rescaled: Rescaled | None = None
 
     @abstractmethod
     def _terms(self) -> list[Term]:
         """The objective as a list of terms."""
+
+    def _units(self) -> Units:
+        """Which powers of the unit of X parameters and results have."""
+        raise Unscalable(f"{type(self).__name__} does not say which of its parameters have a unit")
 
     def _labels(self, y: Any, n_samples: int) -> IntArray | None:
         """What the method wants to know of y: classes as integers, −1 for unknown. Most want nothing."""
@@ -98,13 +105,17 @@ class BaseFactorization(
         """
         self._validate_params()
         callbacks = [*sklearn_callbacks(self), *as_callbacks(self.callbacks, self.verbose)]
-        X = check_X(self, X, self.missing, reset=True)
+        X, exponent = check_X(self, X, self.missing, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
         check_size(X.shape, self.n_components, X.dtype.itemsize)
+        if exponent:
+            fit_rescaled(self, X, exponent, lambda model, X: BaseFactorization.fit(model, X, y, sample_weight))
+            return self
         rng = check_random_state(self.random_state)
         operand = as_operand(X, what_is_missing(X, self.missing), weight)
         with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng)):
             self._fit_operand(operand, self._labels(y, X.shape[0]), callbacks, rng)
+        self.__dict__.pop("_rescaled", None)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         codes = self._clustered(self.embedding_, operand)
         self._assignment = Assignment(codes, self.assign, seed, trusted=self._trusted())
@@ -232,11 +243,12 @@ class BaseFactorization(
 
     def _code_checked(self, X: Any) -> Array:
         """Codes of new samples as a plain array, whatever `set_output` asks of `transform`."""
-        return self._code(self._checked_new(X))
+        new = self._checked_new(X)
+        return self._code(new) if self._rescaled is None else self._rescaled.codes(self._rescaled.model._code(new))
 
     def _checked_new(self, X: Any) -> Operand:
         check_is_fitted(self, "embedding_")
-        X = check_X(self, X, self.missing, reset=False)
+        X = check_new_X(self, X, self.missing)
         return as_operand(X, what_is_missing(X, self.missing))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -291,7 +303,8 @@ class BaseFactorization(
         labels : ndarray of int, shape (n_samples,)
         """
         new = self._checked_new(X)
-        codes = self._clustered(self._code(new), new)
+        model = self if self._rescaled is None else self._rescaled.model
+        codes = model._clustered(model._code(new), new)
         return self._assignment.predict(codes.astype(self.embedding_.dtype, copy=False))
 
     @property

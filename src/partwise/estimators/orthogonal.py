@@ -15,6 +15,7 @@ from ..core.term import BoundTerm
 from ..core.types import CODES, Array, Factor, column_norms
 from ..solvers.row_assignment import OneEntryObjective, best_entry
 from .scale import rescaled, warn_if_dead
+from .units import Units
 from .unweighted import UnweightedFactorization
 
 
@@ -28,6 +29,9 @@ class BaseOrthogonal(UnweightedFactorization):
 
     _auto_init = "kmeans"
     scale = CODES
+
+    def _units(self) -> Units:
+        return Units(codes=0, components=1)
 
     def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
         return Objective(terms) if self.solver == "multiplicative" else OneEntryObjective(terms)
