@@ -108,8 +108,9 @@ class BaseFactorization(
         X, exponent = check_X(self, X, self.missing, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
         check_size(X.shape, self.n_components, X.dtype.itemsize)
-        if exponent:
-            fit_rescaled(self, X, exponent, lambda model, X: BaseFactorization.fit(model, X, y, sample_weight))
+        if exponent and fit_rescaled(
+            self, X, exponent, lambda model, X: BaseFactorization.fit(model, X, y, sample_weight)
+        ):
             return self
         rng = check_random_state(self.random_state)
         operand = as_operand(X, what_is_missing(X, self.missing), weight)

@@ -95,12 +95,13 @@ class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, Transfor
             raise ValueError(f"n_components={self.n_components} clusters need as many samples; X has {n}.")
         if self.n_dimensions is not None and wanted > min(n, m):
             raise ValueError(f"n_dimensions={wanted} was given; X of shape {X.shape} has at most {min(n, m)}.")
-        if exponent:
-            fit_rescaled(self, X, exponent, lambda model, X: model.fit(X))
+        if exponent and fit_rescaled(self, X, exponent, lambda model, X: model.fit(X)):
             return self
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=2)
-        svd = TruncatedSVD(min(wanted, n, m), random_state=int(seeds[0])).fit(X)
+        # Of data that do not vary it divides by their variance, for a share that is not used here.
+        with np.errstate(invalid="ignore"):
+            svd = TruncatedSVD(min(wanted, n, m), random_state=int(seeds[0])).fit(X)
         self.components_ = np.ascontiguousarray(svd.components_, X.dtype)
         self.embedding_ = np.ascontiguousarray(X @ self.components_.T)
         self._assignment = Assignment(self.embedding_, "kmeans", int(seeds[1]), self.n_components)

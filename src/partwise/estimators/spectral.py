@@ -53,8 +53,7 @@ class BaseSpectralClustering(Persistent, ClusterMixin, BaseEstimator, metaclass=
         X, exponent = check_X(self, X, None, reset=True, min_samples=2)
         if self.n_components > X.shape[0]:
             raise ValueError(f"n_components={self.n_components} clusters need as many samples; X has {X.shape[0]}.")
-        if exponent:
-            fit_rescaled(self, X, exponent, lambda model, X: model.fit(X))
+        if exponent and fit_rescaled(self, X, exponent, lambda model, X: model.fit(X)):
             return self
         rng = check_random_state(self.random_state)
         self.embedding_ = np.ascontiguousarray(self._embed(as_operand(X)), X.dtype)

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.types import Array
-from .validation import check_X, excess, largest, out_of_range
+from .validation import check_X, fits, largest, out_of_range
 
 HANDED_OVER = ("_skl_callbacks", "_parent_callback_ctx")
 
@@ -112,7 +112,7 @@ def check_new_X(estimator: Any, X: Any, missing: Any = None) -> Any:
     X, exponent = check_X(estimator, X, missing, reset=False)
     rescaled = estimator._rescaled
     new = X if rescaled is None else rescaled.new(X)
-    if exponent if rescaled is None else excess(new, largest(new)):
+    if (exponent or rescaled is not None) and not fits(new):
         size = "ordinary size" if rescaled is None else f"about {math.ldexp(1.0, rescaled.exponent):.0e}"
         raise ValueError(
             f"The largest value of X is {largest(X):.3g}, and the model was fitted to data of {size}: squares of both "
@@ -121,8 +121,10 @@ def check_new_X(estimator: Any, X: Any, missing: Any = None) -> Any:
     return new
 
 
-def fit_rescaled(estimator: Any, X: Any, exponent: int, fit: Callable[[Any, Any], Any]) -> None:
+def fit_rescaled(estimator: Any, X: Any, exponent: int, fit: Callable[[Any, Any], Any]) -> bool:
     """Fit a copy of the estimator to X / 2^exponent, and take its results over in the unit of X.
+
+    False if that cannot be done, and X may still be fitted as it is.
 
     Parameters
     ----------
@@ -137,6 +139,8 @@ def fit_rescaled(estimator: Any, X: Any, exponent: int, fit: Callable[[Any, Any]
         units: Units = estimator._units()
         given = _parameters_in_unit(estimator, units, exponent, X.dtype)
     except Unscalable as why:
+        if fits(X):
+            return False
         raise ValueError(f"{out_of_range(X)} Another unit is not chosen for you because {why}.") from None
     parameters = estimator.get_params(deep=False)
     model = type(estimator)(**{**parameters, **given})
@@ -149,6 +153,7 @@ def fit_rescaled(estimator: Any, X: Any, exponent: int, fit: Callable[[Any, Any]
     if "callbacks" in parameters:
         model.callbacks = None
     _take_over(estimator, model, units, exponent, {*parameters, *HANDED_OVER, "n_features_in_"})
+    return True
 
 
 def _parameters_in_unit(estimator: Any, units: Units, exponent: int, dtype: Any) -> dict[str, Any]:

@@ -90,15 +90,24 @@ def largest(X: Any) -> float:
 
 
 def excess(X: Any, size: float) -> int:
-    """An even power of two by which X of that size is too large, or too small if it is negative; 0 if it is neither."""
-    lowest, highest = _range(X)
-    if size == 0 or lowest <= size <= highest:
+    """An even power of two by which X of that size is too large, or too small if it is negative; 0 if it is neither.
+
+    Methods make products of four values of X and sums of them, which must be numbers.
+    """
+    limits, room = np.finfo(X.dtype), (8 * max(X.shape)) ** 0.5
+    if size == 0 or float(limits.tiny) ** 0.25 * room <= size <= float(limits.max) ** 0.25 / room:
         return 0
     return 2 * ((math.frexp(size)[1] - 1) // 2)
 
 
+def fits(X: Any) -> bool:
+    """Whether at least squares of the values, and sums of them, are numbers."""
+    lowest, highest = _range(X)
+    size = largest(X)
+    return size == 0 or lowest <= size <= highest
+
+
 def _range(X: Any) -> tuple[float, float]:
-    """Between what the largest value must lie for squares, and sums of them, to be numbers."""
     limits, room = np.finfo(X.dtype), 8 * max(X.shape)
     return float(np.sqrt(limits.tiny)) * room, float(np.sqrt(limits.max)) / room
 
