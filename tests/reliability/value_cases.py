@@ -2,7 +2,7 @@
 
 import numpy as np
 import scipy.sparse as sp
-from case import Answered, Case, Refused, X, both, non_negative, signed, transforms
+from case import Answered, Case, Refused, X, both, non_negative, signed, takes, transforms
 
 FORMS = {"dense": np.asarray, "CSR": sp.csr_array, "CSC matrix": sp.csc_matrix}
 
@@ -140,6 +140,9 @@ def answers():
         yield Case("A", f"all zero, {form_name}", made(np.zeros_like, form), Answered(warns=" "))
     for name, change in HARMLESS.items():
         yield Case("A", name, made(change))
+    for name in ("zero row", "constant", "every row twice", "two different rows", "a single entry that is not zero"):
+        params = {"assign": "kmeans"}
+        yield Case("A", f"{name}, labels by k-means", made(HARMLESS[name]), applies=takes("assign"), params=params)
     yield Case("A", "zero row, CSR", made(with_row(0.0), sp.csr_array))
     for form_name, form in FORMS.items():
         expected = Answered(holds=zero_column_stays, says="zero in every component")
