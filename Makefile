@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-full fuzz lint types unit bench bench-full clean
+.PHONY: demo test test-full fuzz reliability test-oldest lint types unit bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/partwise compare digits --output partwise-digits.html
@@ -30,6 +30,10 @@ test-full: $(READY)
 SECONDS ?= 20
 fuzz: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz --seconds $(SECONDS)
+
+# Every hard case on every estimator, and the page that says what was tried.
+reliability: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/pytest tests/reliability --numprocesses auto --page
 
 # Peers that cannot be installed are named in the table.
 bench bench-full: $(READY)

@@ -99,7 +99,9 @@ def _gain(F: Array, N: Array | float, P: Array | float) -> float:
     if pull <= 0:
         return 0.0
     mass = F.sum(axis=0)
-    curvature = np.broadcast_to(np.asarray(P, np.float64), F.shape).sum(axis=0) / np.where(mass > 0, mass, 1)
+    # A column that has all but vanished has a curvature beyond all numbers, and makes no step.
+    with np.errstate(over="ignore"):
+        curvature = np.broadcast_to(np.asarray(P, np.float64), F.shape).sum(axis=0) / np.where(mass > 0, mass, 1)
     flat = curvature <= 0
     step = F - np.maximum(F - gradient / np.where(flat, 1, curvature), 0)
     step[:, flat] = 0

@@ -194,6 +194,16 @@ class Operand(ABC):
         """The data as one in-memory array, for routines that need it whole."""
         return self._X
 
+    @property
+    def narrow_array(self) -> Any:
+        """The same with indices of 32 bits, if there are any: scikit-learn's k-means takes no others."""
+        X = self._X
+        if not sp.issparse(X) or X.indices.dtype == np.int32 or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+            return X
+        narrow = type(X)(X.shape, dtype=X.dtype)
+        narrow.data, narrow.indices, narrow.indptr = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return narrow
+
 
 def _round_up(n: int) -> int:
     return max(1, -(-n // ROW_MULTIPLE)) * ROW_MULTIPLE

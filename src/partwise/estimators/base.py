@@ -34,6 +34,7 @@ from ..solvers.starts import start_factors
 from ..terms import BetaDivergence, Frobenius
 from .assignment import KMEANS_STARTS, Assignment
 from .scale import apply_scale, normalise
+from .units import Rescaled, Units, Unscalable, check_new_X, fit_rescaled, scaled
 from .validation import FLOATS, check_factors, check_sample_weight, check_size, check_X, what_is_missing
 
 
@@ -89,10 +90,16 @@ class BaseFactorization(
     _selectable: ClassVar[dict[str, Grid]] = {}
     # Which entries of X are unknown; estimators that take them have a parameter of this name.
     missing: Missing = None
+    # The fit in another unit, if the data were too large or too small for their own.
+    _rescaled: Rescaled | None = None
 
     @abstractmethod
     def _terms(self) -> list[Term]:
         """The objective as a list of terms."""
+
+    def _units(self) -> Units:
+        """Which powers of the unit of X parameters and results have."""
+        raise Unscalable(f"{type(self).__name__} does not say which of its parameters have a unit")
 
     def _labels(self, y: Any, n_samples: int) -> IntArray | None:
         """What the method wants to know of y: classes as integers, −1 for unknown. Most want nothing."""
@@ -117,20 +124,25 @@ class BaseFactorization(
         self._validate_params()
         grids = open_parameters(self, self._selectable)
         callbacks = [*sklearn_callbacks(self), *as_callbacks(self.callbacks, self.verbose)]
-        X = check_X(self, X, self.missing, reset=True)
+        X, exponent = check_X(self, X, self.missing, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
-        rng = check_random_state(self.random_state)
-        operand = as_operand(X, what_is_missing(X, self.missing), weight)
-        labels = self._labels(y, X.shape[0])
         ranks = grids.get("n_components")
         if ranks is None or not ranks.refined:
             check_size(X.shape, self.n_components if ranks is None else int(max(ranks.values)), X.dtype.itemsize)
+        if exponent and fit_rescaled(
+            self, X, exponent, lambda model, X: BaseFactorization.fit(model, X, y, sample_weight)
+        ):
+            return self
+        rng = check_random_state(self.random_state)
+        operand = as_operand(X, what_is_missing(X, self.missing), weight)
+        labels = self._labels(y, X.shape[0])
         with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng)):
             if grids:
                 self._fit_chosen(choose(self, grids, operand, labels, rng), operand, labels, callbacks, rng)
             else:
                 self.__dict__.pop("selection_", None)
                 self._fit_operand(operand, labels, callbacks, rng)
+        self.__dict__.pop("_rescaled", None)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         self._assignment = self._assign(self._clustered(self.embedding_, operand), seed)
         return self
@@ -282,11 +294,12 @@ class BaseFactorization(
 
     def _code_checked(self, X: Any) -> Array:
         """Codes of new samples as a plain array, whatever `set_output` asks of `transform`."""
-        return self._code(self._checked_new(X))
+        new = self._checked_new(X)
+        return self._code(new) if self._rescaled is None else self._rescaled.codes(self._rescaled.model._code(new))
 
     def _checked_new(self, X: Any) -> Operand:
         check_is_fitted(self, "embedding_")
-        X = check_X(self, X, self.missing, reset=False)
+        X = check_new_X(self, X, self.missing)
         return as_operand(X, what_is_missing(X, self.missing))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -341,14 +354,20 @@ class BaseFactorization(
         score : float
         """
         check_is_fitted(self, "embedding_")
-        X = check_X(self, X, self.missing, reset=False)
+        X = check_new_X(self, X, self.missing)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
-        samples, Ht = self._seen(as_operand(X, what_is_missing(X, self.missing), weight))
-        state = State(samples, self._code(as_operand(X, what_is_missing(X, self.missing))), Ht)
+        if self._rescaled is None:
+            return -self._mean_loss(X, weight)
+        loss = self._rescaled.model._mean_loss(X, weight)
+        return -float(scaled(loss, self._units().objective * self._rescaled.exponent))
+
+    def _mean_loss(self, X: Any, weight: Array | None) -> float:
         if not self._losses:
             raise ValueError(f"{type(self).__name__} has no fit among its terms, so there is nothing to score.")
+        samples, Ht = self._seen(as_operand(X, what_is_missing(X, self.missing), weight))
+        state = State(samples, self._code(as_operand(X, what_is_missing(X, self.missing))), Ht)
         loss = sum(fit.bind(samples, sample_weight=weight).value(state) for fit in self._losses)
-        return -loss / float(X.shape[0] if weight is None else weight.sum(dtype=np.float64))
+        return loss / float(X.shape[0] if weight is None else weight.sum(dtype=np.float64))
 
     def _seen(self, X: Operand) -> tuple[Operand, Array]:
         """Samples as the fit sees them, and Hᵀ in the same space."""
@@ -372,7 +391,8 @@ class BaseFactorization(
         labels : ndarray of int, shape (n_samples,)
         """
         new = self._checked_new(X)
-        codes = self._clustered(self._code(new), new)
+        model = self if self._rescaled is None else self._rescaled.model
+        codes = model._clustered(model._code(new), new)
         return self._assignment.predict(codes.astype(self.embedding_.dtype, copy=False))
 
     @property

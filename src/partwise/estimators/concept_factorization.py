@@ -13,6 +13,7 @@ from ..terms.dual import DualFit
 from .dual import BaseDualFactorization
 from .graph_on_codes import GraphOnCodes
 from .scale import apply_scale
+from .units import Units, no_functions
 
 
 class ConceptFactorization(GraphOnCodes, BaseDualFactorization):
@@ -150,6 +151,10 @@ class ConceptFactorization(GraphOnCodes, BaseDualFactorization):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def _units(self) -> Units:
+        no_functions(self, "graph")
+        return self._dual_units(self._kernel_unit / 2, {"edge_bandwidth": 2})
 
     def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
         return [DualFit()]

@@ -14,6 +14,7 @@ from ..terms.constant import Constant
 from ..terms.divergence import order, row_potentials
 from .base import BaseFactorization
 from .nmf import NMF, fit_term
+from .units import Units
 
 
 class ConstrainedNMF(BaseFactorization):
@@ -101,6 +102,9 @@ class ConstrainedNMF(BaseFactorization):
 
     def _labels(self, y: Any, n_samples: int) -> IntArray:
         return check_labels(y, n_samples)[0]
+
+    def _units(self) -> Units:
+        return Units(objective=order(self.loss))
 
     def _terms(self) -> list[Term]:
         return [fit_term(self.loss), Constant(self._within, "within classes")]

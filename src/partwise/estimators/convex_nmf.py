@@ -9,6 +9,7 @@ from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Factor
 from ..terms.dual import DualFit
 from .dual import BaseDualFactorization
+from .units import Units
 
 
 class ConvexNMF(BaseDualFactorization):
@@ -110,6 +111,9 @@ class ConvexNMF(BaseDualFactorization):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def _units(self) -> Units:
+        return self._dual_units(self._kernel_unit / 2, {})
 
     def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
         return [DualFit()]

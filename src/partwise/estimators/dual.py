@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -27,6 +27,7 @@ from ..terms.dual import BoundDualTerm, BoundRobustDualFit
 from ..terms.dual import dual as dual_state
 from .feature_maps import feature_map
 from .scale import apply_scale, normalise
+from .units import Units, no_functions
 from .unweighted import UnweightedFactorization
 from .validation import check_factor
 
@@ -66,6 +67,18 @@ class BaseDualFactorization(UnweightedFactorization):
 
     def _terms(self) -> list[Term]:
         return []
+
+    @property
+    def _kernel_unit(self) -> float:
+        """As which power of the unit of X the kernel grows."""
+        no_functions(self, "kernel")
+        return {"linear": 2.0, "precomputed": 1.0}.get(self.kernel, 0.0)
+
+    def _dual_units(self, codes: float, parameters: Mapping[str, float]) -> Units:
+        """Units where the codes have one; coefficients have the inverse, so that components are made of samples."""
+        kernel = self._kernel_unit
+        units = {**parameters, "bandwidth": 2.0}
+        return Units(codes, kernel / 2 - codes, kernel, units, {"dual_components_": -codes}, (codes, -codes))
 
     def _fit_operand(
         self,

@@ -9,9 +9,11 @@ from ..core.operand import Missing
 from ..core.term import Term
 from ..core.types import IntArray
 from ..graphs import check_labels
-from ..terms import Frobenius
+from ..terms import BetaDivergence, Frobenius
+from ..terms.divergence import order
 from .base import BaseFactorization
 from .nmf import NMF
+from .units import Units, Unscalable
 
 
 class Factorization(BaseFactorization):
@@ -98,6 +100,21 @@ class Factorization(BaseFactorization):
             raise ValueError("terms is empty; give at least a fit, for example [partwise.terms.Frobenius()].")
         return terms
 
+    def _units(self) -> Units:
+        orders = {_order(term) for term in self._terms()}
+        if len(orders) > 1:
+            raise Unscalable("terms are added that grow differently with X")
+        return Units(objective=orders.pop())
+
     def _labels(self, y: Any, n_samples: int) -> IntArray | None:
         uses = any(getattr(term, "use_labels", False) for term in self._terms())
         return check_labels(y, n_samples)[0] if uses else None
+
+
+def _order(term: Term) -> float:
+    """As which power of the unit of X a fit grows."""
+    if isinstance(term, Frobenius):
+        return 2.0
+    if isinstance(term, BetaDivergence):
+        return order(term.beta)
+    raise Unscalable(f"the strength of the term {type(term).__name__} may have a unit")

@@ -13,9 +13,11 @@ from ..core.types import IntArray
 from ..graphs import check_labels
 from ..selection.grids import NEIGHBORS, RANKS, STRENGTHS, Grid
 from ..terms import NeighborGraph
+from ..terms.divergence import order
 from ..terms.graph import BoundNeighborGraph
 from .base import OPEN, BaseFactorization
 from .nmf import fit_term
+from .units import Units, no_functions
 
 
 class GraphNMF(BaseFactorization):
@@ -175,6 +177,11 @@ class GraphNMF(BaseFactorization):
                 self.neighbors_method,
             ),
         ]
+
+    def _units(self) -> Units:
+        no_functions(self, "graph")
+        fit = order(self.loss)
+        return Units(objective=fit, parameters={"graph_strength": fit - 2, "bandwidth": 2})
 
     def _labels(self, y: Any, n_samples: int) -> IntArray | None:
         return check_labels(y, n_samples)[0] if self.use_labels else None

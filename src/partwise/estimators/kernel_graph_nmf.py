@@ -14,6 +14,7 @@ from ..terms.dual import DualFit
 from ..terms.orthogonality import Orthogonality
 from .dual import BaseDualFactorization
 from .graph_on_codes import GraphOnCodes
+from .units import Units, no_functions
 
 
 class KernelGraphNMF(GraphOnCodes, BaseDualFactorization):
@@ -144,6 +145,15 @@ class KernelGraphNMF(GraphOnCodes, BaseDualFactorization):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def _units(self) -> Units:
+        no_functions(self, "graph")
+        kernel = self._kernel_unit
+        # Orthogonal codes have no unit; others have that of the features.
+        codes = kernel / 2 if self.orthogonality == 0 else 0.0
+        return self._dual_units(
+            codes, {"graph_strength": kernel - 2 * codes, "orthogonality": kernel, "edge_bandwidth": 2}
+        )
 
     def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
         orthogonality = self.orthogonality

@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..core.types import Array, IntArray
 from ..persistence import Persistent
 from .assignment import Assignment
-from .validation import FLOATS
+from .units import Rescaled, Units, check_new_X, fit_rescaled
+from .validation import FLOATS, check_X
 
 
 class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -65,6 +66,8 @@ class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, Transfor
         "random_state": ["random_state"],
     }
 
+    _rescaled: Rescaled | None = None
+
     def __init__(self, n_components: int = 8, *, n_dimensions: int | None = None, random_state: Any = None):
         self.n_components = n_components
         self.n_dimensions = n_dimensions
@@ -86,20 +89,28 @@ class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, Transfor
         from sklearn.decomposition import TruncatedSVD
 
         self._validate_params()
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS)
+        X, exponent = check_X(self, X, None, reset=True)
         n, m = X.shape
         wanted = self.n_components if self.n_dimensions is None else self.n_dimensions
         if self.n_components > n:
             raise ValueError(f"n_components={self.n_components} clusters need as many samples; X has {n}.")
         if self.n_dimensions is not None and wanted > min(n, m):
             raise ValueError(f"n_dimensions={wanted} was given; X of shape {X.shape} has at most {min(n, m)}.")
+        if exponent and fit_rescaled(self, X, exponent, lambda model, X: model.fit(X)):
+            return self
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=2)
-        svd = TruncatedSVD(min(wanted, n, m), random_state=int(seeds[0])).fit(X)
+        # Of data that do not vary it divides by their variance, for a share that is not used here.
+        with np.errstate(invalid="ignore"):
+            svd = TruncatedSVD(min(wanted, n, m), random_state=int(seeds[0])).fit(X)
         self.components_ = np.ascontiguousarray(svd.components_, X.dtype)
         self.embedding_ = np.ascontiguousarray(X @ self.components_.T)
         self._assignment = Assignment(self.embedding_, "kmeans", int(seeds[1]), self.n_components)
+        self.__dict__.pop("_rescaled", None)
         return self
+
+    def _units(self) -> Units:
+        return Units()
 
     def transform(self, X: Any) -> Array:
         """Codes of samples, X Hᵀ.
@@ -112,12 +123,15 @@ class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, Transfor
         -------
         W : ndarray of shape (n_samples, n_dimensions)
         """
-        return self._code(X)
+        codes = self._code(X)
+        return codes if self._rescaled is None else self._rescaled.codes(codes)
 
     def _code(self, X: Any) -> Array:
+        """Codes in the unit of the fit."""
         check_is_fitted(self, "embedding_")
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, reset=False)
-        return np.asarray(X @ self.components_.T.astype(X.dtype, copy=False))
+        X = check_new_X(self, X)
+        model = self if self._rescaled is None else self._rescaled.model
+        return np.asarray(X @ model.components_.T.astype(X.dtype, copy=False))
 
     def inverse_transform(self, W: Any) -> Array:
         """Bring codes back to the space of the data: W H.

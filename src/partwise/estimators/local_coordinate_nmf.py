@@ -10,9 +10,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.term import Term
 from ..selection.grids import COORDINATE_STRENGTHS, NEIGHBORS, RANKS, STRENGTHS, Grid
 from ..terms import NeighborGraph
+from ..terms.divergence import order
 from ..terms.local_coordinates import LocalCoordinates
 from .base import OPEN, BaseFactorization
 from .nmf import fit_term
+from .units import Units, no_functions
 
 
 class LocalCoordinateNMF(BaseFactorization):
@@ -139,6 +141,14 @@ class LocalCoordinateNMF(BaseFactorization):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def _units(self) -> Units:
+        no_functions(self, "graph")
+        fit = order(self.loss)
+        # Components that are tied to samples have the unit, and coordinates none.
+        codes = 0.0 if self.coordinate_strength > 0 else 1.0
+        strengths = {"coordinate_strength": fit - 2, "graph_strength": fit - 2 * codes, "bandwidth": 2.0}
+        return Units(codes, 1 - codes, fit, strengths)
 
     def _terms(self) -> list[Term]:
         terms = [fit_term(self.loss)]

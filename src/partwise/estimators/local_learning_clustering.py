@@ -11,8 +11,9 @@ from ..core.operand import Operand
 from ..core.types import Array
 from ..solvers.spectral import spectral_embedding
 from ..terms.local_learning import LocalLearning
-from .local_learning_nmf import PREDICTOR_CONSTRAINTS
+from .local_learning_nmf import PREDICTOR_CONSTRAINTS, predictor_units
 from .spectral import BaseSpectralClustering
+from .units import Units
 
 
 class LocalLearningClustering(BaseSpectralClustering):
@@ -81,6 +82,9 @@ class LocalLearningClustering(BaseSpectralClustering):
         self.ridge = ridge
         self.metric = metric
         self.random_state = random_state
+
+    def _units(self) -> Units:
+        return Units(codes=0, parameters=predictor_units(self))
 
     def _embed(self, X: Operand) -> Array:
         term = LocalLearning(1.0, self.n_neighbors, self.kernel, self.bandwidth, self.ridge, self.metric)

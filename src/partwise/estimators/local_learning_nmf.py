@@ -12,12 +12,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
+from ..core.types import CODES
 from ..selection.grids import NEIGHBORS, RANKS, STRENGTHS, Grid
 from ..solvers.spectral import spectral_embedding, start_from_labels
+from ..terms.divergence import order
 from ..terms.local_learning import BoundLocalLearning, LocalLearning
 from .assignment import Assignment
 from .base import NAMED_STARTS, OPEN, BaseFactorization
 from .nmf import fit_term
+from .units import Units, no_functions
 
 # Parameters of the local predictors, shared with LocalLearningClustering.
 PREDICTOR_CONSTRAINTS: dict[str, list[Any]] = {
@@ -27,6 +30,12 @@ PREDICTOR_CONSTRAINTS: dict[str, list[Any]] = {
     "ridge": [Interval(Real, 0, None, closed="neither")],
     "metric": [StrOptions({"cosine", "euclidean"})],
 }
+
+
+def predictor_units(estimator: Any) -> dict[str, float]:
+    """Parameters of the local predictors as powers of the unit of X."""
+    no_functions(estimator, "kernel")
+    return {"bandwidth": 2.0, "ridge": 2.0 if estimator.kernel == "linear" else 0.0}
 
 
 class LocalLearningNMF(BaseFactorization):
@@ -170,6 +179,10 @@ class LocalLearningNMF(BaseFactorization):
         return LocalLearning(
             self.local_strength, self.n_neighbors, self.kernel, self.bandwidth, self.ridge, self.metric
         )
+
+    def _units(self) -> Units:
+        fit, codes = order(self.loss), 0.0 if self.scale == CODES else 1.0
+        return Units(codes, 1 - codes, fit, {"local_strength": fit - 2 * codes, **predictor_units(self)})
 
     def _terms(self) -> list[Term]:
         fit = fit_term(self.loss)

@@ -13,6 +13,7 @@ from ..solvers.unit_sums import UnitSums
 from ..terms import BetaDivergence, Localness
 from .base import BaseFactorization
 from .sparseness_nmf import SparsenessNMF
+from .units import Units, Unscalable
 
 
 class LocalNMF(BaseFactorization):
@@ -89,6 +90,9 @@ class LocalNMF(BaseFactorization):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def _units(self) -> Units:
+        raise Unscalable("the objective of LocalNMF weighs counts: in another unit it is another objective")
 
     def _terms(self) -> list[Term]:
         return [BetaDivergence("kullback-leibler"), Localness()]

@@ -16,6 +16,7 @@ from ..solvers.dual_starts import feature_residuals
 from ..terms.dual import BoundRobustDualFit, DualFit, LocalSimilarity, RobustDualFit
 from ..terms.orthogonality import Orthogonality
 from .dual import BaseDualFactorization
+from .units import Units
 
 # With outlier_strength="auto", how far the residual of a feature may reach before it is doubted: this share of the
 # typical distance of a feature from its mean.
@@ -157,6 +158,10 @@ class LocalSimilarityNMF(BaseDualFactorization):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def _units(self) -> Units:
+        kernel = self._kernel_unit
+        return self._dual_units(0.0, {"orthogonality": kernel, "outlier_strength": kernel / 2})
 
     def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
         limit = self._outlier_strength(kernel)

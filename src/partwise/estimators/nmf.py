@@ -15,6 +15,7 @@ from ..selection.grids import RANKS, Grid
 from ..terms import L1, L2, BetaDivergence, Frobenius
 from ..terms.divergence import order
 from .base import OPEN, BaseFactorization
+from .units import Units
 
 LOSSES = ("frobenius", "kullback-leibler", "itakura-saito")
 
@@ -183,6 +184,20 @@ class NMF(BaseFactorization):
             L2(self.l2_components, COMPONENTS),
         ]
         return [fit_term(self.loss), *(penalty for penalty in penalties if penalty.strength > 0)]
+
+    def _units(self) -> Units:
+        # Samples at the scale of a cut have no unit.
+        fit = 0.0 if self.weighting == "ncut" else order(self.loss)
+        on_codes, on_components = self.l1_codes + self.l2_codes > 0, self.l1_components + self.l2_components > 0
+        # Codes carry the unit, unless they are what is held to unit norm.
+        codes, components = (0.0, 1.0) if on_components and not on_codes and self.scale == "auto" else (1.0, 0.0)
+        strengths = {
+            "l1_codes": fit - codes,
+            "l2_codes": fit - 2 * codes,
+            "l1_components": fit - components,
+            "l2_components": fit - 2 * components,
+        }
+        return Units(codes, components, fit, strengths)
 
     def _fit_operand(
         self,

@@ -16,6 +16,7 @@ from ..terms import NeighborGraph
 from ..terms.graph import BoundNeighborGraph
 from .graph_nmf import GraphNMF
 from .spectral import BaseSpectralClustering
+from .units import Units, no_functions
 
 GRAPH_PARAMETERS = ("n_neighbors", "metric", "edge_weights", "bandwidth", "graph", "neighbors_method")
 
@@ -88,6 +89,10 @@ class NormalizedCut(BaseSpectralClustering):
         self.graph = graph
         self.neighbors_method = neighbors_method
         self.random_state = random_state
+
+    def _units(self) -> Units:
+        no_functions(self, "graph")
+        return Units(codes=0, parameters={"bandwidth": 2})
 
     def _embed(self, X: Operand) -> Array:
 

@@ -16,6 +16,7 @@ from ..core.types import CODES, Array, Factor, column_norms
 from ..solvers.row_assignment import OneEntryObjective, best_entry
 from ..terms import Frobenius
 from .scale import rescaled, warn_if_dead
+from .units import Units
 from .unweighted import UnweightedFactorization
 
 
@@ -29,6 +30,9 @@ class BaseOrthogonal(UnweightedFactorization):
 
     _auto_init = "kmeans"
     scale = CODES
+
+    def _units(self) -> Units:
+        return Units(codes=0, components=1)
 
     def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
         return Objective(terms) if self.solver == "multiplicative" else OneEntryObjective(terms)

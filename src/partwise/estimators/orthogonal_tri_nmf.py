@@ -23,6 +23,7 @@ from ..solvers.row_assignment import RowAssignment
 from ..solvers.tri_multiplicative import TriMultiplicative
 from ..terms.orthogonal_fit import TriFit, tri
 from .orthogonal import BaseOrthogonal
+from .units import Units
 from .validation import check_factor
 
 
@@ -127,6 +128,9 @@ class OrthogonalTriNMF(BaseOrthogonal):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def _units(self) -> Units:
+        return Units(codes=0, components=1, results={"association_": 1, "feature_embedding_": 0}, start=(0, 1, 0))
 
     def _terms(self) -> list[Term]:
         return [TriFit()]

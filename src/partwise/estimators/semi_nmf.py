@@ -17,6 +17,7 @@ from ..solvers.dual_starts import start_codes
 from ..solvers.free_components import least_squares
 from ..terms import Frobenius
 from .base import BaseFactorization
+from .units import Units
 
 
 class SemiNMF(BaseFactorization):
@@ -114,6 +115,9 @@ class SemiNMF(BaseFactorization):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def _units(self) -> Units:
+        return Units()
 
     def _terms(self) -> list[Term]:
         return [Frobenius()]

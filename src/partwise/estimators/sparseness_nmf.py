@@ -19,6 +19,7 @@ from ..solvers.point import Solver
 from ..solvers.projections import Projection, onto_sparseness
 from ..terms import Frobenius
 from .base import BaseFactorization
+from .units import Units
 
 
 class SparsenessNMF(BaseFactorization):
@@ -115,6 +116,9 @@ class SparsenessNMF(BaseFactorization):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def _units(self) -> Units:
+        return Units()
 
     def _terms(self) -> list[Term]:
         return [Frobenius()]

@@ -8,13 +8,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..core.operand import Operand, as_operand
 from ..core.types import Array, IntArray
 from ..persistence import Persistent
 from .assignment import Assignment
-from .validation import FLOATS
+from .units import Rescaled, Units, fit_rescaled
+from .validation import check_X
 
 
 class BaseSpectralClustering(Persistent, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
@@ -25,6 +26,11 @@ class BaseSpectralClustering(Persistent, ClusterMixin, BaseEstimator, metaclass=
 
     n_components: int
     random_state: Any
+    _rescaled: Rescaled | None = None
+
+    @abstractmethod
+    def _units(self) -> Units:
+        """Which powers of the unit of X parameters have; an eigenvector has none."""
 
     @abstractmethod
     def _embed(self, X: Operand) -> Array:
@@ -44,12 +50,15 @@ class BaseSpectralClustering(Persistent, ClusterMixin, BaseEstimator, metaclass=
         self
         """
         self._validate_params()
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
+        X, exponent = check_X(self, X, None, reset=True, min_samples=2)
         if self.n_components > X.shape[0]:
             raise ValueError(f"n_components={self.n_components} clusters need as many samples; X has {X.shape[0]}.")
+        if exponent and fit_rescaled(self, X, exponent, lambda model, X: model.fit(X)):
+            return self
         rng = check_random_state(self.random_state)
         self.embedding_ = np.ascontiguousarray(self._embed(as_operand(X)), X.dtype)
         self._assignment = Assignment(self.embedding_, "kmeans", int(rng.randint(np.iinfo(np.int32).max)))
+        self.__dict__.pop("_rescaled", None)
         return self
 
     @property

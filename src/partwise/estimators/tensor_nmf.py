@@ -19,6 +19,7 @@ from ..solvers.point import Solver
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .sparseness_nmf import SparsenessNMF
+from .units import Units
 
 
 class TensorNMF(BaseFactorization):
@@ -104,6 +105,9 @@ class TensorNMF(BaseFactorization):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def _units(self) -> Units:
+        return Units()
 
     def _terms(self) -> list[Term]:
         return [Frobenius()]

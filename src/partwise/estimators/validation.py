@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from typing import Any
@@ -17,10 +18,11 @@ from ..core.types import Array
 FLOATS = (np.float64, np.float32)
 
 
-def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool) -> Any:
+def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool, min_samples: int = 1) -> tuple[Any, int]:
     """X as a float array or canonical CSR/CSC matrix, non-negative unless the estimator's tags allow otherwise.
 
-    It is copied only if it must be converted.
+    It is copied only if it must be converted. With it comes an even e such that X / 2^e has values of order one, or 0
+    if X can be used as it is (`estimators.units`).
     """
     name = type(estimator).__name__
     if isinstance(X, np.ma.MaskedArray):
@@ -37,6 +39,7 @@ def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool) -> Any:
         accept_sparse=("csr", "csc"),
         dtype=FLOATS,
         ensure_all_finite="allow-nan" if missing == "nan" else True,
+        ensure_min_samples=min_samples,
     )
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
@@ -46,8 +49,10 @@ def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool) -> Any:
             "missing='unstored' needs a sparse X; for a dense X mark unknown entries by NaN and use 'nan'."
         )
     positive = get_tags(estimator).input_tags.positive_only
-    _check_values(X.data if sp.issparse(X) else X, name, X.shape, positive)
-    return X
+    smallest, highest = _extremes(X)
+    if smallest < 0 and positive:
+        raise ValueError(f"Negative values in data passed to {name}; X must be non-negative.")
+    return X, excess(X, max(highest, -smallest))
 
 
 def what_is_missing(X: Any, missing: Missing) -> Missing:
@@ -67,23 +72,53 @@ def _check_structure(X: Any) -> None:
             raise ValueError(f"The sparse matrix X is broken: {error}") from error
 
 
-def _check_values(values: Array, name: str, shape: tuple[int, int], positive: bool) -> None:
+def _extremes(X: Any) -> tuple[float, float]:
+    """The smallest and the largest of the known entries, zero among them."""
+    values = X.data if sp.issparse(X) else X
     if values.size == 0:
-        return
+        return 0.0, 0.0
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "All-NaN", RuntimeWarning)
-        smallest, largest = float(np.nanmin(values)), float(np.nanmax(values))
-    if smallest < 0 and positive:
-        raise ValueError(f"Negative values in data passed to {name}; X must be non-negative.")
-    largest = max(largest, -smallest)
-    limits = np.finfo(values.dtype)
-    highest = float(np.sqrt(limits.max)) / (8 * max(shape))
-    lowest = float(np.sqrt(limits.tiny)) * 8 * max(shape)
-    if largest > highest or 0 < largest < lowest:
-        raise ValueError(
-            f"The largest value of X is {largest:.3g}; squares of such numbers do not fit into {values.dtype}. "
-            f"Scale X so that its largest value lies between {lowest:.0e} and {highest:.0e}."
-        )
+        smallest, highest = float(np.nanmin(values)), float(np.nanmax(values))
+    return min(smallest, 0.0), max(highest, 0.0)
+
+
+def largest(X: Any) -> float:
+    """The largest absolute value of the known entries."""
+    smallest, highest = _extremes(X)
+    return max(highest, -smallest)
+
+
+def excess(X: Any, size: float) -> int:
+    """An even power of two by which X of that size is too large, or too small if it is negative; 0 if it is neither.
+
+    Methods make products of four values of X and sums of them, which must be numbers.
+    """
+    limits, room = np.finfo(X.dtype), (8 * max(X.shape)) ** 0.5
+    if size == 0 or float(limits.tiny) ** 0.25 * room <= size <= float(limits.max) ** 0.25 / room:
+        return 0
+    return 2 * ((math.frexp(size)[1] - 1) // 2)
+
+
+def fits(X: Any) -> bool:
+    """Whether at least squares of the values, and sums of them, are numbers."""
+    lowest, highest = _range(X)
+    size = largest(X)
+    return size == 0 or lowest <= size <= highest
+
+
+def _range(X: Any) -> tuple[float, float]:
+    limits, room = np.finfo(X.dtype), 8 * max(X.shape)
+    return float(np.sqrt(limits.tiny)) * room, float(np.sqrt(limits.max)) / room
+
+
+def out_of_range(X: Any) -> str:
+    """What is wrong with data that are too large or too small, and what to do."""
+    lowest, highest = _range(X)
+    return (
+        f"The largest value of X is {largest(X):.3g}; squares of such numbers do not fit into {X.dtype}. "
+        f"Scale X so that its largest value lies between {lowest:.0e} and {highest:.0e}."
+    )
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int, dtype: Any) -> Array | None:

@@ -15,6 +15,7 @@ from ..terms.divergence import order
 from ..terms.entries import check_weights, known_counts, restrict
 from .base import BaseFactorization
 from .nmf import NMF
+from .units import Units, no_functions
 
 
 class WeightedNMF(BaseFactorization):
@@ -110,6 +111,10 @@ class WeightedNMF(BaseFactorization):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def _units(self) -> Units:
+        no_functions(self, "weights")
+        return Units(objective=order(self.loss))
 
     def _terms(self) -> list[Term]:
         beta = order(self.loss)

@@ -77,13 +77,13 @@ def _clusters(X: Operand, k: int, seed: int, doubt: Doubt | None) -> IntArray:
         return np.asarray(KMeans(n_clusters=k, n_init=1, random_state=seed).fit(data).labels_)
 
     if doubt is None:
-        return kmeans(X.array)
+        return kmeans(X.narrow_array)
     labels = np.zeros(X.shape[0], np.intp)
     for _ in range(DOUBT_ROUNDS):
         weights = doubt(feature_residuals(X, labels))
         if weights.min() == 1:
-            return kmeans(X.array)
-        labels = kmeans(_times(X.array, np.sqrt(weights).astype(X.dtype)))
+            return kmeans(X.narrow_array)
+        labels = kmeans(_times(X.narrow_array, np.sqrt(weights).astype(X.dtype)))
     return labels
 
 

@@ -83,7 +83,7 @@ def kmeans_start(X: Operand, k: int, rng: np.random.RandomState) -> tuple[Array,
             f"init='kmeans' needs at least n_components={k} samples, X has {X.shape[0]}. Use init='random'."
         )
     seed = int(rng.randint(np.iinfo(np.int32).max))
-    clusters = KMeans(n_clusters=k, n_init=1, random_state=seed).fit(X.array)
+    clusters = KMeans(n_clusters=k, n_init=1, random_state=seed).fit(X.narrow_array)
     W = np.full((X.shape[0], k), KMEANS_SHARE, X.dtype)
     W[np.arange(len(W)), clusters.labels_] += 1
     Ht = np.maximum(clusters.cluster_centers_, 0).T.astype(X.dtype)

@@ -1,0 +1,77 @@
+"""docs/reliability.md: what was tried, by group and estimator, with what outcome."""
+
+from collections import Counter
+from pathlib import Path
+
+from case import SUBJECTS, Refused
+from catalogue import CASES
+
+PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+GROUPS = {
+    "A": "Values",
+    "B": "Types",
+    "C": "Shapes and parameters",
+    "D": "Sparse structure",
+    "E": "Labels",
+    "F": "Repetition",
+    "G": "Interruption, resuming, limits",
+    "I": "Files",
+}
+INTRODUCTION = """# What partwise survives
+
+Written by `make reliability`, which runs `tests/reliability`. Every case is tried on every estimator to which it can
+apply; an estimator that the package exports is on the list. A model that is called finite has finite factors, codes
+that are not negative where the method asks for that, labels without gaps, and was made without a numerical warning; the
+data are unchanged. An error comes before any work. Broken sparse matrices also run in a process of their own
+(`test_hostile.py`), which does not die.
+
+Not in these tables, because they have tests of their own: kill and resume at random moments and files of data
+(`tests/callbacks`, `tests/files`), damaged files at random (`make fuzz`), and properties for random data
+(`tests/reliability/test_properties.py`).
+
+## Data of any size
+
+X whose products do not fit into its floating-point type is fitted as X / 2^e and the result is brought back, for values
+of 1e±300 as of 1e±30 in float32. A power of two changes no digit: codes, components and labels are those of the data
+divided by 2^e, to the bit (`test_units.py`).
+
+- Codes carry the size of the data, or the components where codes have unit norm. Where codes would not fit, they share
+  it with the components, with a warning. An objective that has no number in float64 (the square of 1e200) stays that of
+  X / 2^e, with a warning.
+- Parameters with the unit of X, or of a power of it, keep their meaning: strengths of penalties next to a fit that
+  grows differently, bandwidths, `cauchy_scale`, `outlier_strength`, `ridge` with a linear kernel. If such a number
+  cannot be expressed in the other unit, the fit is refused with a sentence. So are functions of X (`graph`, `kernel`,
+  `weights`), terms of `Factorization` other than fits, and `LocalNMF`, whose objective knows the unit of X.
+- New samples must be about as large as those of the fit.
+"""
+
+
+def text(outcomes):
+    """The page; `outcomes` counts, for every pair of a case and an estimator, what happened."""
+    tried = Counter((case.group, name) for case in CASES for name in case.subjects())
+    total = sum(tried.values())
+    lines = [INTRODUCTION, "## Outcome", ""]
+    lines.append(
+        f"{len(CASES)} cases × the estimators they apply to = {total} trials: "
+        f"{outcomes['passed']} as expected, {outcomes['failed']} not."
+    )
+    header = [f"{group}. {title}" for group, title in GROUPS.items()]
+    lines += ["", *_row("estimator", *header), *_rule(len(header) + 1)]
+    for name in SUBJECTS:
+        lines += _row(name, *(tried[group, name] for group in GROUPS))
+    lines += _row("cases", *(sum(case.group == group for case in CASES) for group in GROUPS))
+    for group, title in GROUPS.items():
+        lines += ["", f"## {group}. {title}", "", *_row("case", "expected", "estimators"), *_rule(3)]
+        for case in CASES:
+            if case.group == group:
+                what = f"refused: {case.expected}" if isinstance(case.expected, Refused) else str(case.expected)
+                lines += _row(case.name, what, len(case.subjects()))
+    return "\n".join(lines) + "\n"
+
+
+def _row(*cells):
+    return ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"]
+
+
+def _rule(width):
+    return ["|" + "---|" * width]
