@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -130,11 +131,16 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, text=text)
 
-    def picture(self, clip=None):
-        """A PNG of the page, as far as it goes, or of a part of it: x, y, width, height."""
-        area = (
-            {}
-            if clip is None
-            else {"clip": {**dict(zip(("x", "y", "width", "height"), clip, strict=True)), "scale": 1}}
-        )
-        return base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True, **area)["data"])
+    def picture(self, width, height, scale):
+        """A PNG of the upper part of the page."""
+        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": scale}
+        result = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
+        return base64.b64decode(result["data"])
+
+
+if __name__ == "__main__":
+    # The pictures of the documentation: python tests/report/browser.py PAGE.html PICTURE.png
+    source, target = map(Path, sys.argv[1:])
+    with Browser(find_browser()) as shown:
+        shown.open(source)
+        target.write_bytes(shown.picture(1280, 1600, 0.8))
