@@ -32,8 +32,8 @@ class LocalLearningClustering(BaseSpectralClustering):
     n_components : int, default=8
         Number of eigenvectors and of clusters, k.
     n_neighbors, kernel, bandwidth, ridge, metric
-        As for :class:`LocalLearningNMF`. On some texts the default ridge leaves eigenvectors that mark single samples
-        instead of clusters; a larger one with more neighbours (0.1, 20) mends it.
+        As for :class:`LocalLearningNMF`. On some texts clusters at the default ridge are no better
+        than chance; a larger one with more neighbours (0.1, 20) mends that.
     random_state : int, RandomState or None, default=None
         Of k-means; the embedding does not depend on it.
 
