@@ -44,7 +44,7 @@ SHAPES = {
     "more components than features": X[:, :2],
 }
 WRONG_NUMBERS = {
-    "n_components": (2.0, "2", 0, -1, None, np.nan, [3]),
+    "n_components": (2.0, "2", 0, -1, None, np.nan, [0]),
     "max_iter": (0, -1, 1.5, "many"),
     "tol": (-1.0, np.nan, "small"),
     "n_init": (0, -1, 1.5),

@@ -5,24 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..experiments.comparison import Outcome
-
-SCORES = {"accuracy": "accuracy", "unlabelled": "unlabelled", "NMI": "nmi", "purity": "purity"}
-
-
-def scores(outcomes: Sequence[Outcome]) -> dict[str, str]:
-    """Names and attributes of the scores that there are; without labels there are none."""
-    return {name: key for name, key in SCORES.items() if any(getattr(o, key) is not None for o in outcomes)}
+from ..experiments.comparison import Outcome, shown_scores
 
 
 def header(outcomes: Sequence[Outcome]) -> list[str]:
     """The names of the columns."""
-    return ["method", *scores(outcomes), "time"]
+    return ["method", *shown_scores(outcomes), "time"]
 
 
 def legend(outcomes: Sequence[Outcome], hidden: int) -> list[str]:
     """What the columns mean; `hidden` samples have labels that no method was told."""
-    shown = scores(outcomes)
+    shown = shown_scores(outcomes)
     lines = ["* best score"] if shown else ["no labels, so no accuracy, NMI or purity"]
     if "unlabelled" in shown:
         lines.append(f"unlabelled: accuracy on the {hidden} samples whose label ConstrainedNMF was not told")
@@ -47,7 +40,7 @@ class Cell:
 
 def table_cells(outcomes: Sequence[Outcome]) -> list[list[Cell]]:
     """One line of cells per method; equal numbers, as shown, are equally good."""
-    texts = [[f"{getattr(outcome, score):.3f}" for score in scores(outcomes).values()] for outcome in outcomes]
+    texts = [[f"{getattr(outcome, score):.3f}" for score in shown_scores(outcomes).values()] for outcome in outcomes]
     best = [max(column) for column in zip(*texts, strict=True)]
     return [
         [

@@ -19,6 +19,8 @@ from ..datasets import DataSet
 from ..metrics import clustering_accuracy, normalized_mutual_information, purity
 
 RESTARTS = 20
+# How scores are called, and the attributes of an outcome that hold them.
+SCORES = {"accuracy": "accuracy", "unlabelled": "unlabelled", "NMI": "nmi", "purity": "purity"}
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ class Outcome:
     notes: tuple[str, ...] = ()
     history: Mapping[str, Sequence[float]] = field(default_factory=dict)
     settings: str = ""
+
+
+def shown_scores(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """Names and attributes of the scores that there are; without labels there are none."""
+    return {name: key for name, key in SCORES.items() if any(getattr(o, key) is not None for o in outcomes)}
 
 
 def default_methods(n_components: int, seed: int, labelled: bool = True) -> list[Method]:

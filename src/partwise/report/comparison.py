@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..experiments.comparison import Comparison
+from ..experiments.comparison import SCORES, Comparison, shown_scores
 from .charts import Series, line_chart
 from .fits import code_maps, confusion, convergence
 from .learned import codes, components
 from .markup import Markup, element
 from .page import Section, page, settings_list, versions
 from .tables import Entry, sortable
-
-SCORES = {"accuracy": "accuracy", "unlabelled": "unlabelled", "NMI": "nmi", "purity": "purity"}
 
 
 def comparison_page(comparison: Comparison, settings: Mapping[str, str]) -> str:
@@ -44,7 +42,7 @@ def comparison_page(comparison: Comparison, settings: Mapping[str, str]) -> str:
 
 def _scores(comparison: Comparison) -> Section:
     outcomes = comparison.outcomes
-    scores = {name: key for name, key in SCORES.items() if any(getattr(o, key) is not None for o in outcomes)}
+    scores = shown_scores(outcomes)
     texts = {name: [_number(getattr(o, key)) for o in outcomes] for name, key in scores.items()}
     rows = []
     for i, outcome in enumerate(outcomes):
