@@ -8,6 +8,7 @@ import pytest
 
 from partwise.experiments import Journal, compare, load_protocol, paper_names, read_cells
 from partwise.experiments.plan import Plan
+from partwise.report import reproduction_page
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,6 +19,16 @@ def test_tables_come_from_runs(paper, tmp_path, no_data):
     assert compare(Plan(load_protocol(paper)), Journal(tmp_path / "runs.csv")) == read_cells(
         ROOT / "results" / f"{paper}.csv"
     )
+
+
+@pytest.mark.parametrize("paper", list(paper_names()))
+def test_there_is_a_page_to_look_at(paper):
+    """Among the committed cells are some without data, some not run, and some of a single run."""
+    cells = read_cells(ROOT / "results" / f"{paper}.csv")
+    page = reproduction_page(load_protocol(paper), cells, [], {"results": "those committed"})
+    single = next((cell for cell in cells if cell.mean is not None and cell.std is None), None)
+    assert page.count("<table") > len({(cell.dataset, cell.metric) for cell in cells}) / 2
+    assert single is None or f"{single.mean:.1f}" in page
 
 
 def test_pages_come_from_tables(monkeypatch):

@@ -127,7 +127,9 @@ def _entry(cell: Cell | None, best: float | None) -> Entry:
     )
     is_best = cell.mean == best
     mean = element("strong", f"{cell.mean:.1f}") if is_best else f"{cell.mean:.1f}"
-    shown = join([mean, element("small", f" ± {cell.std:.1f}"), mark, element("br"), element("small", printed)])
+    # A single run has no deviation.
+    deviation = "" if cell.std is None else f" ± {cell.std:.1f}"
+    shown = join([mean, element("small", deviation), mark, element("br"), element("small", printed)])
     return Entry(shown, cell.mean, kind="best" if is_best else "")
 
 
