@@ -196,9 +196,11 @@ class BaseFactorization(
 
     def _fits(self) -> list[Term]:
         """What `score` measures new samples by: the terms that compare them with W H."""
-        fits = (term for term in self._terms() if isinstance(term, Frobenius | BetaDivergence))
         # Element weights belong to the training samples.
-        return [replace(fit, weights=None) for fit in fits]
+        return [replace(fit, weights=None) for fit in self._fit_terms()]
+
+    def _fit_terms(self) -> list[Frobenius | BetaDivergence]:
+        return [term for term in self._terms() if isinstance(term, Frobenius | BetaDivergence)]
 
     def _minimise(
         self, X: Operand, bound: Sequence[BoundTerm], starts: Sequence[Callable[[], State]], options: Options
@@ -253,7 +255,7 @@ class BaseFactorization(
 
     def _fit_to(self, sample: Operand) -> Objective:
         """The objective without its penalties, on other data."""
-        fits = [term for term in self._terms() if isinstance(term, Frobenius | BetaDivergence)]
+        fits = self._fit_terms()
         if not fits or any(fit.weights is not None for fit in fits):
             raise ValueError("init='sampled' needs a fit without element weights; use init='random'.")
         return Objective([fit.bind(sample) for fit in fits])

@@ -31,8 +31,12 @@ def attract_rows(
     start: int,
     stop: int,
     out: Array,
+    with_values: bool,
 ) -> Array:
-    """out = (X / F Gᵀ) diag(weight) G for some rows; returns Σ_j x_ij log(x_ij / y_ij) − x_ij of each, in float64."""
+    """out = (X / F Gᵀ) diag(weight) G for some rows.
+
+    Returns Σ_j x_ij log(x_ij / y_ij) − x_ij of each, in float64, or zeros if nobody wants them.
+    """
     k = F.shape[1]
     values = np.zeros(stop - start)
     for i in range(start, stop):
@@ -42,7 +46,8 @@ def attract_rows(
             if x[p] > 0:
                 other = G[indices[p]]
                 pull = x[p] / max(_dot(own, other), floor)
-                values[i - start] += x[p] * (np.log(pull) - 1)
+                if with_values:
+                    values[i - start] += x[p] * (np.log(pull) - 1)
                 pull *= weight[indices[p] if len(weight) > 1 else 0]
                 for j in range(k):
                     row[j] += pull * other[j]

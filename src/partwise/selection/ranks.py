@@ -14,7 +14,6 @@ from sklearn.utils import check_array, check_random_state
 from ..core.operand import as_operand
 from ..core.state import State
 from ..core.types import Array
-from ..terms import BetaDivergence, Frobenius
 from .consensus import consensus
 from .criteria import agreement
 from .grids import RANKS
@@ -192,7 +191,7 @@ def _hide(X: Any, share: float, rng: np.random.RandomState) -> tuple[Any, Any]:
 
 def _loss_at(model: Any, X: Any, weights: Any) -> float:
     """Mean loss of the hidden entries."""
-    fits = [term for term in model._terms() if isinstance(term, Frobenius | BetaDivergence)]
+    fits = model._fit_terms()
     if not fits:
         raise ValueError(f"{type(model).__name__} has no fit among its terms, so there is nothing to validate.")
     operand = as_operand(X)

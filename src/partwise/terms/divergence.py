@@ -162,7 +162,7 @@ class BoundDivergence(BoundTerm):
 
         def attract(rows: slice) -> None:
             entries = stored.indptr, stored.indices, stored.data
-            values[rows] = attract_rows(*entries, weight, F, G, self._floor, rows.start, rows.stop, N)
+            values[rows] = attract_rows(*entries, weight, F, G, self._floor, rows.start, rows.stop, N, codes)
 
         X.map_rows(attract, len(F))
         P = np.broadcast_to(self._sums(state, factor), F.shape)
