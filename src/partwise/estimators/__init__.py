@@ -1,47 +1,56 @@
 """The estimators people import: each a short recipe of terms."""
 
-from .cauchy_nmf import CauchyNMF
-from .concept_factorization import ConceptFactorization
-from .constrained_nmf import ConstrainedNMF
-from .convex_nmf import ConvexNMF
-from .factorization import Factorization
-from .graph_nmf import GraphNMF
-from .kernel_graph_nmf import KernelGraphNMF
-from .latent_semantic_kmeans import LatentSemanticKMeans
-from .local_coordinate_nmf import LocalCoordinateNMF
-from .local_learning_clustering import LocalLearningClustering
-from .local_learning_nmf import LocalLearningNMF
-from .local_nmf import LocalNMF
-from .local_similarity_nmf import LocalSimilarityNMF
-from .nmf import NMF
-from .normalized_cut import NormalizedCut
-from .orthogonal_nmf import OrthogonalNMF
-from .orthogonal_tri_nmf import OrthogonalTriNMF
-from .semi_nmf import SemiNMF
-from .sparseness_nmf import SparsenessNMF
-from .tensor_nmf import TensorNMF
-from .weighted_nmf import WeightedNMF
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "NMF",
-    "CauchyNMF",
-    "ConceptFactorization",
-    "ConstrainedNMF",
-    "ConvexNMF",
-    "Factorization",
-    "GraphNMF",
-    "KernelGraphNMF",
-    "LatentSemanticKMeans",
-    "LocalCoordinateNMF",
-    "LocalLearningClustering",
-    "LocalLearningNMF",
-    "LocalNMF",
-    "LocalSimilarityNMF",
-    "NormalizedCut",
-    "OrthogonalNMF",
-    "OrthogonalTriNMF",
-    "SemiNMF",
-    "SparsenessNMF",
-    "TensorNMF",
-    "WeightedNMF",
-]
+from ..lazy import importer
+
+if TYPE_CHECKING:
+    from .cauchy_nmf import CauchyNMF as CauchyNMF
+    from .concept_factorization import ConceptFactorization as ConceptFactorization
+    from .constrained_nmf import ConstrainedNMF as ConstrainedNMF
+    from .convex_nmf import ConvexNMF as ConvexNMF
+    from .factorization import Factorization as Factorization
+    from .graph_nmf import GraphNMF as GraphNMF
+    from .kernel_graph_nmf import KernelGraphNMF as KernelGraphNMF
+    from .latent_semantic_kmeans import LatentSemanticKMeans as LatentSemanticKMeans
+    from .local_coordinate_nmf import LocalCoordinateNMF as LocalCoordinateNMF
+    from .local_learning_clustering import LocalLearningClustering as LocalLearningClustering
+    from .local_learning_nmf import LocalLearningNMF as LocalLearningNMF
+    from .local_nmf import LocalNMF as LocalNMF
+    from .local_similarity_nmf import LocalSimilarityNMF as LocalSimilarityNMF
+    from .nmf import NMF as NMF
+    from .normalized_cut import NormalizedCut as NormalizedCut
+    from .orthogonal_nmf import OrthogonalNMF as OrthogonalNMF
+    from .orthogonal_tri_nmf import OrthogonalTriNMF as OrthogonalTriNMF
+    from .semi_nmf import SemiNMF as SemiNMF
+    from .sparseness_nmf import SparsenessNMF as SparsenessNMF
+    from .tensor_nmf import TensorNMF as TensorNMF
+    from .weighted_nmf import WeightedNMF as WeightedNMF
+
+HOMES = {
+    "NMF": "nmf",
+    "CauchyNMF": "cauchy_nmf",
+    "ConceptFactorization": "concept_factorization",
+    "ConstrainedNMF": "constrained_nmf",
+    "ConvexNMF": "convex_nmf",
+    "Factorization": "factorization",
+    "GraphNMF": "graph_nmf",
+    "KernelGraphNMF": "kernel_graph_nmf",
+    "LatentSemanticKMeans": "latent_semantic_kmeans",
+    "LocalCoordinateNMF": "local_coordinate_nmf",
+    "LocalLearningClustering": "local_learning_clustering",
+    "LocalLearningNMF": "local_learning_nmf",
+    "LocalNMF": "local_nmf",
+    "LocalSimilarityNMF": "local_similarity_nmf",
+    "NormalizedCut": "normalized_cut",
+    "OrthogonalNMF": "orthogonal_nmf",
+    "OrthogonalTriNMF": "orthogonal_tri_nmf",
+    "SemiNMF": "semi_nmf",
+    "SparsenessNMF": "sparseness_nmf",
+    "TensorNMF": "tensor_nmf",
+    "WeightedNMF": "weighted_nmf",
+}
+
+__all__ = list(HOMES)
+
+__getattr__ = importer(__name__, HOMES)
