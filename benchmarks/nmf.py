@@ -15,6 +15,8 @@ from .table import Row, ratios
 # A claim about ours is checked against the definition: relative difference allowed between the objective it reports
 # and ‖X − W H‖² of the factors it returns.
 HONEST = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
+# Sweeps off the clock, in which every routine of a library is compiled or loaded.
+WARM_UP = 8
 
 
 def fit_ours(X, k, init, seed, sweeps):
@@ -40,8 +42,7 @@ def against_peers(name, k, dtype, peers, sweeps=100, seeds=(0, 1, 2), needed=Non
     runs = {peer: [] for peer in peers if not peer.missing}
     ours = []
     for seed in (None, *seeds):
-        # The first call of a library compiles and imports, off the clock.
-        count = 2 if seed is None else sweeps
+        count = WARM_UP if seed is None else sweeps
         W, H = start(X, k, seed or 0)
         for peer in list(runs):
             try:
@@ -63,7 +64,7 @@ def sampled_start(name, k, dtype, sweeps=100, seeds=(0, 1, 2), needed=""):
     X = as_type(X, dtype)
     case, data = f"NMF, sampled start, to cd's objective after {sweeps} sweeps", f"{data} k={k} {np.dtype(dtype).name}"
     try:
-        fit_ours(X, k, "sampled", 0, 1)
+        fit_ours(X, k, "sampled", 0, WARM_UP)
     except InvalidParameterError:
         return [Row(case, data, CD.name, note="init='sampled' is not there yet", needed=needed)]
     ours, theirs = [], []
@@ -80,7 +81,7 @@ def near_the_best(name, k, dtype, peers, sweeps=100, chunk=2, share=1.01, seeds=
     needed = needed or {}
     data, case = f"{data} k={k} {np.dtype(dtype).name}", f"NMF to {share} of the best objective"
     ours, theirs = [], {peer.name: [] for peer in peers}
-    fit_ours(X, k, start(X, k, 0), 0, 1)
+    fit_ours(X, k, start(X, k, 0), 0, WARM_UP)
     for seed in seeds:
         W, H = start(X, k, seed)
         runs = {peer.name: peer.run(X, W, H, sweeps, chunk) for peer in peers}
