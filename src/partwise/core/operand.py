@@ -135,7 +135,7 @@ class Operand(ABC):
 
         return _sum_in_order(self._workers.map(part, self._parts(W.shape[1])))
 
-    def code(self, Ht: Array, code_rows: CodeRows) -> tuple[Array, Array]:
+    def code(self, Ht: Array, code_rows: CodeRows, product: Array | None = None) -> tuple[Array, Array]:
         """One pass over the rows: code every block while it is in the cache, and collect what the components need.
 
         Parameters
@@ -143,6 +143,8 @@ class Operand(ABC):
         Ht : ndarray of shape (m, k)
         code_rows : callable
             Given a slice of rows and X[rows] Hᵀ, returns the codes of these rows. Called from several threads.
+        product : ndarray of shape (n, k), optional
+            X Hᵀ, if it is known already.
 
         Returns
         -------
@@ -154,16 +156,16 @@ class Operand(ABC):
         k = Ht.shape[1]
 
         def part(rows: slice) -> tuple[Array, Array]:
-            product, gram = self._zero_sum(k, Ht.dtype), np.zeros((k, k), Ht.dtype)
+            total, gram = self._zero_sum(k, Ht.dtype), np.zeros((k, k), Ht.dtype)
             for block in self._blocks(rows):
-                W = code_rows(block, self._dot_rows(block, Ht))
+                W = code_rows(block, self._dot_rows(block, Ht) if product is None else product[block])
                 weighted = W if self.sample_weight is None else self.sample_weight[block, None] * W
-                self._add_t_dot_rows(block, weighted, product)
+                self._add_t_dot_rows(block, weighted, total)
                 gram += W.T @ weighted
-            return product, gram
+            return total, gram
 
         parts = self._workers.map(part, self._parts(k))
-        return _sum_in_order([product for product, _ in parts]), _sum_in_order([gram for _, gram in parts])
+        return _sum_in_order([total for total, _ in parts]), _sum_in_order([gram for _, gram in parts])
 
     def map_rows(self, function: Callable[[slice], None], n_rows: int) -> None:
         """Call a function on slices that cover `n_rows` rows of something, in threads."""
@@ -312,17 +314,17 @@ class SparseOperand(Operand):
         self.map_rows(fill, self.shape[1])
         return out
 
-    def code(self, Ht: Array, code_rows: CodeRows) -> tuple[Array, Array]:
+    def code(self, Ht: Array, code_rows: CodeRows, product: Array | None = None) -> tuple[Array, Array]:
         """One pass over the rows for the codes, and one over the features for what the components need."""
         if Ht.shape[1] < LEAST_WIDTH:
-            return super().code(Ht, code_rows)
+            return super().code(Ht, code_rows, product)
         n, k = self.shape[0], Ht.shape[1]
         weighted = np.empty((n, k), Ht.dtype)
 
         def part(rows: slice) -> Array:
             gram = np.zeros((k, k), Ht.dtype)
             for block in self._blocks(rows):
-                W = code_rows(block, self._dot_rows(block, Ht))
+                W = code_rows(block, self._dot_rows(block, Ht) if product is None else product[block])
                 weighted[block] = W if self.sample_weight is None else self.sample_weight[block, None] * W
                 gram += W.T @ weighted[block]
             return gram

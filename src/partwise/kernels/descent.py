@@ -17,14 +17,12 @@ import numpy as np
 from numba import njit
 
 from ..core.types import Array
+from .options import FAST
 
 LANES = 64
 
-# Sums may be reordered and contracted, which lets them use vector registers; NaN and infinity keep their meaning.
-_FAST = {"reassoc", "contract", "nsz", "arcp"}
 
-
-@njit(cache=True, fastmath=_FAST, nogil=True)
+@njit(cache=True, fastmath=FAST, nogil=True)
 def _pass(f: Array, pull: Array, B: Array, weight: Array, d: Array, active: Array, decrease: Array) -> None:
     """One exact minimisation of every entry of the active lanes. All arrays have lanes as their last axis."""
     k = f.shape[0]
@@ -57,7 +55,9 @@ def _pass(f: Array, pull: Array, B: Array, weight: Array, d: Array, active: Arra
 @njit(cache=True, nogil=True)
 def descend_rows(
     F: Array,
-    A: Array,
+    product: Array,
+    data: Array,
+    push: Array,
     B: Array,
     weight: Array,
     D: Array,
@@ -65,10 +65,12 @@ def descend_rows(
     max_passes: int,
     tolerance: float,
     jointly: bool,
+    out: Array,
 ) -> None:
     """Rows that do not see each other: passes until one gains little against the first.
 
-    F and A hold a block of rows that begins at `first_row` of `weight` and `D`. If the lanes stop `jointly`, what
+    A is data · product + push. F, product and out, which may be F, hold a block of rows that begins at `first_row` of
+    the others. If the lanes stop `jointly`, what
     counts is the gain of all of them, and stragglers do not hold up the rest; else every lane stops by itself, and a
     row's result does not depend on its neighbours in the lanes.
     """
@@ -83,6 +85,8 @@ def descend_rows(
         count = min(LANES, n - start)
         for r in range(count):
             i = start + r
+            i_data = first_row + i if len(data) > 1 else 0
+            i_push = first_row + i if len(push) > 1 else 0
             if len(weight) > 1:
                 w[r] = weight[first_row + i]
             if len(D) > 1:
@@ -90,7 +94,7 @@ def descend_rows(
                     d[j, r] = D[first_row + i, j]
             for j in range(k):
                 f[j, r] = F[i, j]
-                pull[j, r] = A[i, j]
+                pull[j, r] = data[i_data, 0] * product[i, j] + push[i_push, j]
         active[:count] = 1
         active[count:] = 0
         for turn in range(max_passes):
@@ -109,7 +113,17 @@ def descend_rows(
                 break
         for r in range(count):
             for j in range(k):
-                F[start + r, j] = f[j, r]
+                out[start + r, j] = f[j, r]
+
+
+@njit(cache=True, fastmath=FAST, nogil=True)
+def step_further(F: Array, last: Array, beta: float, out: Array) -> None:
+    """out = max(0, F + beta · (F − last))."""
+    n, k = F.shape
+    factor = F.dtype.type(beta)
+    for i in range(n):
+        for j in range(k):
+            out[i, j] = max(F[i, j] + factor * (F[i, j] - last[i, j]), 0)
 
 
 @njit(cache=True, nogil=True)

@@ -5,19 +5,29 @@ from __future__ import annotations
 from numba import njit
 
 from ..core.types import Array
+from .options import FAST
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, fastmath=FAST, nogil=True)
 def dot_rows(indptr: Array, indices: Array, data: Array, Ht: Array, start: int, stop: int, out: Array) -> None:
     """out = X[start:stop] Hᵀ."""
     k = Ht.shape[1]
     for i in range(start, stop):
         row = out[i - start]
         row[:] = 0
-        for p in range(indptr[i], indptr[i + 1]):
-            value, column = data[p], Ht[indices[p]]
+        p, end = indptr[i], indptr[i + 1]
+        # Four entries at a time: the row of sums is read and written a quarter as often.
+        while p + 4 <= end:
+            x0, x1, x2, x3 = data[p], data[p + 1], data[p + 2], data[p + 3]
+            h0, h1, h2, h3 = Ht[indices[p]], Ht[indices[p + 1]], Ht[indices[p + 2]], Ht[indices[p + 3]]
             for j in range(k):
-                row[j] += value * column[j]
+                row[j] += x0 * h0[j] + x1 * h1[j] + x2 * h2[j] + x3 * h3[j]
+            p += 4
+        while p < end:
+            x0, h0 = data[p], Ht[indices[p]]
+            for j in range(k):
+                row[j] += x0 * h0[j]
+            p += 1
 
 
 @njit(cache=True, nogil=True)

@@ -60,7 +60,7 @@ class Columns(Remembering):
         system = assemble(self._objective.quadratics(state, factor), F)
         if system.coupled or len(system.D) > 1:
             raise NotImplementedError("The columns solver takes terms that curve all rows of a factor alike.")
-        A = system.pull(slice(0, len(F)), state.product(factor).copy())
+        A = system.pull(state.product(factor))
         # A row of weight zero is seen by nothing: it stays where it is.
         weight = system.weight[:, None]
         A = np.divide(A, weight, out=np.zeros_like(A), where=weight > 0)

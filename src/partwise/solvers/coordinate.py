@@ -57,6 +57,8 @@ class Coordinate(Remembering):
         # with a sweep that is not extrapolated.
         self._ahead: State | None = None
         self._last: dict[Factor, Array] = {}
+        # Components that are stepped ahead of the kept ones always stand here: fresh memory costs as much as the step.
+        self._room: Array | None = None
         # Whether rows are coupled, which the first sweep shows; the coupled rows and their aggregates, and what they
         # were made from.
         self._is_coupled = False
@@ -70,8 +72,6 @@ class Coordinate(Remembering):
     def sweep(self, point: Point) -> Point:
         """Codes, then components, each extrapolated unless the last sweep was rejected."""
         self._sweeps += 1
-        if self._is_gentle:
-            self._ahead = None
         careful = self._ahead is None
         ahead = point.state if self._ahead is None else self._ahead
         candidate, W = self._code(ahead, 0.0 if careful else self._beta)
@@ -84,7 +84,9 @@ class Coordinate(Remembering):
             return point
         self.stalled = False
         before = point.state.Ht if careful else self._last[COMPONENTS]
-        self._ahead = candidate.replace(COMPONENTS, self._components_ahead(Ht, before))
+        self._ahead = None
+        if not self._is_gentle(self._sweeps + 1):
+            self._ahead = candidate.replace(COMPONENTS, self._components_ahead(Ht, before))
         self._last = {CODES: W, COMPONENTS: Ht}
         if not careful:
             self._beta = min(self._beta * BETA_GROWTH, self._ceiling)
@@ -93,7 +95,9 @@ class Coordinate(Remembering):
 
     def _components_ahead(self, Ht: Array, before: Array) -> Array:
         """Where the components of the next sweep start."""
-        return _extrapolated(Ht, before, self._beta)
+        if self._room is None:
+            self._room = np.empty_like(Ht)
+        return _extrapolated(Ht, before, self._beta, self._room)
 
     def improve_codes(self, state: State) -> State:
         """The state with better codes, for solvers that have their own way with the components."""
@@ -116,33 +120,30 @@ class Coordinate(Remembering):
             self._ahead = state.replace(CODES, ahead["W"]).replace(COMPONENTS, ahead["Ht"])
             self._last = {CODES: ahead["last W"], COMPONENTS: ahead["last Ht"]}
 
-    @property
-    def _is_gentle(self) -> bool:
-        return self._sweeps <= GENTLE_SWEEPS and not self._is_coupled
+    def _is_gentle(self, sweep: int) -> bool:
+        return sweep <= GENTLE_SWEEPS and not self._is_coupled
 
     @property
     def _passes(self) -> int:
-        return 1 if self._is_gentle else MAX_PASSES
+        return 1 if self._is_gentle(self._sweeps) else MAX_PASSES
 
     def _code(self, state: State, beta: float) -> tuple[State, Array]:
         """New codes, extrapolated by beta, as a state; and the codes before extrapolation."""
         system = assemble(self._objective.quadratics(state, CODES), state.W)
-        if system.coupled:
-            W = self._descend_coupled(system, state.W, state.product(CODES), self._passes)
-            return state.replace(CODES, _extrapolated(W, self._last.get(CODES), beta)), W
         last, passes = self._last.get(CODES) if beta else None, self._passes
+        if system.coupled:
+            W = self._descend_coupled(system, state.W, state.product(CODES), passes)
+            return state.replace(CODES, W if last is None else _extrapolated(W, last, beta, np.empty_like(W))), W
         plain = np.empty_like(state.W)
         W = plain if last is None else np.empty_like(state.W)
 
         def code_rows(rows: slice, product: Array) -> Array:
             F = plain[rows]
-            F[:] = state.W[rows]
-            system.descend_rows(rows, F, product, passes, PASS_TOLERANCE, jointly=True)
-            if last is not None:
-                W[rows] = _extrapolated(F, last[rows], beta)
-            return W[rows]
+            system.descend_rows(rows, state.W[rows], product, passes, PASS_TOLERANCE, jointly=True, out=F)
+            return F if last is None else _extrapolated(F, last[rows], beta, W[rows])
 
-        product, gram = state.X.code(state.Ht, code_rows)
+        # At the start, the objective has already asked for X Hᵀ.
+        product, gram = state.X.code(state.Ht, code_rows, state.known("product", COMPONENTS))
         coded = state.replace(CODES, W)
         coded.remember("product", CODES, product)
         coded.remember("gram", CODES, gram)
@@ -157,20 +158,21 @@ class Coordinate(Remembering):
         system = assemble(self._objective.quadratics(state, factor), F)
         if system.coupled:
             return self._descend_coupled(system, F, product, passes)
-        F = np.array(F, order="C")
+        better = np.empty_like(F)
 
         def descend(rows: slice) -> None:
-            system.descend_rows(rows, F[rows], product[rows].copy(), passes, PASS_TOLERANCE, jointly=True)
+            given = (rows, F[rows], product[rows], passes, PASS_TOLERANCE)
+            system.descend_rows(*given, jointly=True, out=better[rows])
 
         state.X.map_rows(descend, len(F))
-        return F
+        return better
 
     def _descend_coupled(self, system: RowSystem, F: Array, product: Array, passes: int) -> Array:
         if self._level is None or self._coupled != system.coupled:
             self._coupled, self._level = system.coupled, Level.of(system.coupled, F.dtype)
             self._is_coupled = True
         F = np.array(F, order="C")
-        system.descend_all(self._level, F, product.copy(), passes, PASS_TOLERANCE)
+        system.descend_all(self._level, F, product, passes, PASS_TOLERANCE)
         return F
 
     def _reject(self, careful: bool) -> None:
@@ -185,20 +187,19 @@ class Coordinate(Remembering):
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
         """Codes for fixed components, every row until its own passes gain nothing more."""
         system = assemble(self._objective.quadratics(state, CODES), state.W)
-        W, product = np.array(state.W, order="C"), state.product(CODES)
+        W, product = np.empty_like(state.W), state.product(CODES)
 
         def code_rows(rows: slice) -> None:
-            system.descend_rows(rows, W[rows], product[rows].copy(), max_passes, tolerance, jointly=False)
+            given = (rows, state.W[rows], product[rows], max_passes, tolerance)
+            system.descend_rows(*given, jointly=False, out=W[rows])
 
         state.X.map_rows(code_rows, len(W))
         return W
 
 
-def _extrapolated(F: Array, last: Array | None, beta: float) -> Array:
+def _extrapolated(F: Array, last: Array, beta: float, out: Array) -> Array:
     """max(0, F + beta · (F − last)): a step further the same way."""
-    if not beta or last is None:
-        return F
-    ahead = F - last
-    ahead *= F.dtype.type(beta)
-    ahead += F
-    return np.maximum(ahead, 0, out=ahead)
+    from ..kernels.descent import step_further
+
+    step_further(F, last, beta, out)
+    return out

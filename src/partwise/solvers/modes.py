@@ -9,6 +9,7 @@ X itself is touched only by the products X Hᵀ and XᵀW, so sparse data stay s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,14 +91,13 @@ class Modes(Remembering):
         self._coordinate.restore(memory["codes"], state)
 
     def _descend(self, state: State) -> Array:
-        from ..kernels.descent import descend_rows
-
         system = assemble(self._objective.quadratics(state, COMPONENTS), state.Ht)
         if system.coupled or len(system.D) > 1 or len(system.weight) > 1:
             raise NotImplementedError("The modes solver takes terms that see all features alike.")
         modes = split_modes(state.Ht, self._shape)
-        pull = system.pull(slice(0, len(state.Ht)), state.product(COMPONENTS).copy())
-        images = pull.reshape(*self._shape, -1)
+        images = system.pull(state.product(COMPONENTS)).reshape(*self._shape, -1)
+        # The pull on the images is the whole pull.
+        alike = replace(system, data=np.ones_like(system.data[:1]), push=np.zeros_like(system.push[:1]))
         for _ in range(ROUNDS):
             for axis, mode in enumerate(modes):
                 others = np.ones_like(system.B)
@@ -105,9 +105,9 @@ class Modes(Remembering):
                     if other != axis:
                         others *= factor.T @ factor
                 F = np.ascontiguousarray(mode)
-                A, B = _contract(images, modes, axis), system.B * others
-                D = system.D * others.diagonal()
-                descend_rows(F, A, B, system.weight, D, 0, MAX_PASSES, PASS_TOLERANCE, True)
+                part = replace(alike, B=system.B * others, D=system.D * others.diagonal())
+                pull = _contract(images, modes, axis)
+                part.descend_rows(slice(0, len(F)), F, pull, MAX_PASSES, PASS_TOLERANCE, jointly=True, out=F)
                 modes[axis] = F
         return outer_products(modes)
 

@@ -44,29 +44,33 @@ class RowSystem:
     scale: Array
     coupled: tuple[RowMatrix, ...] = ()
 
-    def pull(self, rows: slice, product: Array) -> Array:
-        """A for some rows, given the data's pull on them; takes over the product's memory."""
-        product *= self.data[rows] if len(self.data) > 1 else self.data
-        product += self.push[rows] if len(self.push) > 1 else self.push
-        return product
+    def pull(self, product: Array) -> Array:
+        """A, given the data's pull."""
+        A = self.data * product
+        A += self.push
+        return A
 
     def descend_rows(
-        self, rows: slice, F: Array, product: Array, max_passes: int, tolerance: float, *, jointly: bool
+        self, rows: slice, F: Array, product: Array, max_passes: int, tolerance: float, *, jointly: bool, out: Array
     ) -> None:
-        """Improve some rows of the factor, which F holds, in place; each until it gains little, or all together."""
+        """Better rows of the factor in `out`, from F and the data's pull on them; each until it gains little, or all.
+
+        F, product and out hold these rows alone.
+        """
         from ..kernels.descent import descend_rows
 
-        A = self.pull(rows, product)
         k = F.shape[1]
-        if A.shape != F.shape or self.B.shape != (k, k) or self.D.shape[1] != k:
+        shapes = {F.shape, product.shape, out.shape, (len(F), self.D.shape[1]), (len(F), self.push.shape[1])}
+        if len(shapes) > 1 or self.B.shape != (k, k):
             # The compiled loops would read outside.
             raise ValueError(f"The parts of the quadratic do not fit a factor of {k} columns.")
-        descend_rows(F, A, self.B, self.weight, self.D, rows.start, max_passes, tolerance, jointly)
+        given = (self.data, self.push, self.B, self.weight, self.D)
+        descend_rows(F, product, *given, rows.start, max_passes, tolerance, jointly, out)
 
     def descend_all(self, level: Level, F: Array, product: Array, max_passes: int, tolerance: float) -> None:
         """Improve the whole factor in place, rows being coupled."""
         n = len(F)
-        A = self.pull(slice(0, n), product)
+        A = self.pull(product)
         weight = self.weight if len(self.weight) > 1 else np.repeat(self.weight, n)
         quadratic = RowQuadratic(A, self.B, weight, self.D, self.scale)
         curvature = float(weight.mean()) * float(np.diag(self.B).mean())
