@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from partwise import NMF
-from partwise.core import operand as operands
+from partwise.core.storage import DenseOperand, SparseOperand
 
 from .measure import clock, watch_fit
 from .problems import as_type, problem, start
@@ -88,8 +88,8 @@ def _timed_products():
 
         return call
 
-    kinds = (operands.DenseOperand, operands.SparseOperand)
-    names = ("_dot_rows", "_add_t_dot_rows")
+    kinds = (DenseOperand, SparseOperand)
+    names = ("_dot_rows", "_add_t_dot_rows", "_dot_features")
     kept = {(kind, name): kind.__dict__[name] for kind in kinds for name in names if name in kind.__dict__}
     try:
         for (kind, name), method in kept.items():

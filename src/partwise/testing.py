@@ -16,8 +16,9 @@ from sklearn.base import BaseEstimator
 
 from .core.dual import DualState, FeatureKernel
 from .core.forms import Quadratic, Split
-from .core.operand import Missing, Operand, as_operand
+from .core.operand import Missing, Operand
 from .core.state import State
+from .core.storage import as_operand
 from .core.term import BoundPenalty, BoundTerm, Term
 from .core.types import FACTORS, Array, Factor
 from .solvers.multiplicative import ratio

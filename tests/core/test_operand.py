@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from partwise import NMF, GraphNMF
 from partwise.core import operand as operands
-from partwise.core.operand import as_operand, group_means
+from partwise.core.storage import as_operand, group_means
 
 RNG = np.random.RandomState(0)
 X = np.where(RNG.uniform(size=(30, 17)) < 0.6, 0, RNG.uniform(size=(30, 17)))

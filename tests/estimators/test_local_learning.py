@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from partwise import NMF, Factorization, LocalLearningClustering, LocalLearningNMF
-from partwise.core.operand import as_operand
 from partwise.core.rows import Links
+from partwise.core.storage import as_operand
 from partwise.metrics import clustering_accuracy
 from partwise.solvers.unit_codes import largest_eigenvalue
 from partwise.terms import L2, Frobenius, LocalLearning

@@ -9,7 +9,7 @@ import similarity_rules as rules
 
 from partwise import LocalSimilarityNMF
 from partwise.core.dual import DualState, FeatureKernel
-from partwise.core.operand import as_operand
+from partwise.core.storage import as_operand
 from partwise.core.types import CODES, COMPONENTS
 from partwise.terms import DualFit, LocalSimilarity, RobustDualFit
 

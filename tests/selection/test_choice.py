@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import normalize
 
 from partwise import NMF, ConstrainedNMF, GraphNMF, LocalCoordinateNMF, LocalLearningNMF, LocalSimilarityNMF
-from partwise.core.operand import as_operand
+from partwise.core.storage import as_operand
 from partwise.graphs import neighbor_graph
 from partwise.selection import choice, trials
 from partwise.selection.criteria import modularity, normalized_cut, silhouette

@@ -7,8 +7,8 @@ from scipy.optimize import minimize, nnls
 from partwise.core.dual import DualState, FeatureKernel
 from partwise.core.forms import Coupling
 from partwise.core.objective import Objective
-from partwise.core.operand import as_operand
 from partwise.core.rows import Links
+from partwise.core.storage import as_operand
 from partwise.solvers.point import Point
 from partwise.solvers.projected import Projected, _best_norm, _best_stretch, descend
 from partwise.terms import DualFit, LocalSimilarity, Orthogonality, RobustDualFit, Smoothness

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from partwise.core.dual import DualState, FeatureKernel, GivenKernel
-from partwise.core.operand import as_operand
 from partwise.core.state import State
+from partwise.core.storage import as_operand
 from partwise.terms import DualFit, LocalSimilarity, Orthogonality, RobustDualFit
 from partwise.terms.dual import FixedFit, FixedSimilarity
 from partwise.testing import check_term

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from partwise import Factorization
-from partwise.core.operand import as_operand
+from partwise.core.storage import as_operand
 from partwise.terms import BetaDivergence, Frobenius
 from partwise.terms.entries import observed_entries
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partwise.terms.local_learning
-from partwise.core.operand import as_operand
 from partwise.core.rows import FormedSquare, Square
 from partwise.core.state import State
+from partwise.core.storage import as_operand
 from partwise.terms import LocalCoordinates, LocalLearning
 from partwise.terms.local_coordinates import BoundKnownCoordinates, BoundLocalCoordinates
 from partwise.testing import check_term

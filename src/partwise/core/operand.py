@@ -1,7 +1,7 @@
 """The one door to the data: X is touched only through a few products, norms and row blocks.
 
 Everything above this module sees an :class:`Operand`. A new kind of storage (blocks in a file, blocks on workers) is a
-new subclass; terms and solvers do not change.
+new subclass beside those of `core.storage`; terms and solvers do not change.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .threads import Workers
-from .types import Array, IntArray
+from .types import Array
 
 Missing = Literal["nan", "unstored"] | None
 
@@ -28,9 +28,6 @@ ENTRIES_BYTES = 8 * 2**20
 MOST_PARTS, PARTS_BYTES = 16, 64 * 2**20
 # Rows in blocks come in multiples of this, the width of the compiled kernels.
 ROW_MULTIPLE = 64
-
-# From this many components on a transposed copy of a sparse X pays: sums over its rows need no partial sums of m × k.
-LEAST_WIDTH = 8
 
 CodeRows = Callable[[slice, Array], Array]
 
@@ -133,7 +130,7 @@ class Operand(ABC):
                 self._add_t_dot_rows(block, W[block], total)
             return total
 
-        return _sum_in_order(self._workers.map(part, self._parts(W.shape[1])))
+        return sum_in_order(self._workers.map(part, self._parts(W.shape[1])))
 
     def code(self, Ht: Array, code_rows: CodeRows, product: Array | None = None) -> tuple[Array, Array]:
         """One pass over the rows: code every block while it is in the cache, and collect what the components need.
@@ -165,7 +162,7 @@ class Operand(ABC):
             return total, gram
 
         parts = self._workers.map(part, self._parts(k))
-        return _sum_in_order([total for total, _ in parts]), _sum_in_order([gram for _, gram in parts])
+        return sum_in_order([total for total, _ in parts]), sum_in_order([gram for _, gram in parts])
 
     def map_rows(self, function: Callable[[slice], None], n_rows: int) -> None:
         """Call a function on slices that cover `n_rows` rows of something, in threads."""
@@ -211,219 +208,16 @@ def _round_up(n: int) -> int:
     return max(1, -(-n // ROW_MULTIPLE)) * ROW_MULTIPLE
 
 
-def _sum_in_order(parts: list[Array]) -> Array:
+def sum_in_order(parts: list[Array]) -> Array:
+    """Their sum, always added up in the same way."""
     total = parts[0]
     for part in parts[1:]:
         total += part
     return np.ascontiguousarray(total)
 
 
-def _entry_blocks(n: int, bytes_per_row: int) -> Iterator[slice]:
+def entry_blocks(n: int, bytes_per_row: int) -> Iterator[slice]:
+    """n rows in slices, for passes that look at every entry."""
     step = max(1, ENTRIES_BYTES // max(1, bytes_per_row))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
-
-
-class DenseOperand(Operand):
-    """A two-dimensional array in any memory order, possibly a read-only memory map. Never copied."""
-
-    def _bytes_per_row(self) -> int:
-        return self.shape[1] * self.dtype.itemsize
-
-    def _dot_rows(self, rows: slice, Ht: Array) -> Array:
-        return np.asarray(self._X[rows] @ Ht)
-
-    def _zero_sum(self, k: int, dtype: Any) -> Array:
-        return np.zeros((self.shape[1], k), dtype, order="F")
-
-    def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
-        # Wᵀ X: with few components BLAS is a quarter faster this way round.
-        transposed = out.T
-        transposed += W.T @ self._X[rows]
-
-    def row_squared_norms(self) -> Array:
-        """‖x_i‖²."""
-        return np.einsum("ij,ij->i", self._X, self._X, dtype=np.float64, casting="safe")
-
-    def column_squared_norms(self) -> Array:
-        """Squared norms of the features."""
-        return np.einsum("ij,ij->j", self._X, self._X, dtype=np.float64, casting="safe")
-
-    def mean(self) -> float:
-        """Mean of the known entries."""
-        if self.missing is None:
-            return float(self._X.mean(dtype=np.float64))
-        total, count = 0.0, 0
-        for _, block in self.row_blocks():
-            total += float(np.nansum(block, dtype=np.float64))
-            count += block.size - int(np.isnan(block).sum())
-        return total / max(count, 1)
-
-    def smallest(self) -> float:
-        """The smallest entry."""
-        return float(self._X.min())
-
-    def magnitude(self) -> Operand:
-        """|X|, made block by block whenever it is multiplied."""
-        magnitude = DenseMagnitude(self._X)
-        magnitude._workers = self._workers
-        return magnitude
-
-    def row_blocks(self, bytes_per_row: int | None = None) -> Iterator[tuple[slice, Array]]:
-        """Views of consecutive rows."""
-        for rows in _entry_blocks(self.shape[0], max(bytes_per_row or 0, self._bytes_per_row())):
-            yield rows, self._X[rows]
-
-    def take(self, rows: Array) -> DenseOperand:
-        """The chosen rows (a copy)."""
-        return DenseOperand(self._X[rows], self.missing)
-
-
-class DenseMagnitude(DenseOperand):
-    """|X| of an array, for products alone: it is never stored."""
-
-    def _dot_rows(self, rows: slice, Ht: Array) -> Array:
-        return np.asarray(np.abs(self._X[rows]) @ Ht)
-
-    def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
-        out += np.abs(self._X[rows]).T @ W
-
-
-class SparseOperand(Operand):
-    """A CSR or CSC matrix or array, with 32- or 64-bit indices. Never made dense."""
-
-    @cached_property
-    def csr(self) -> Any:
-        """The data by rows; a copy only if it came by columns."""
-        return self._X if self._X.format == "csr" else self._X.tocsr()
-
-    @cached_property
-    def by_features(self) -> Any:
-        """Xᵀ by rows: a copy, unless X came by columns."""
-        return self._X.tocsc().T
-
-    def t_dot(self, W: Array) -> Array:
-        """Xᵀ W, given W (n × k)."""
-        if W.shape[1] < LEAST_WIDTH:
-            return super().t_dot(W)
-        out = np.empty((self.shape[1], W.shape[1]), W.dtype)
-
-        def fill(features: slice) -> None:
-            _dot_stored(self.by_features, features, W, out[features])
-
-        self.map_rows(fill, self.shape[1])
-        return out
-
-    def code(self, Ht: Array, code_rows: CodeRows, product: Array | None = None) -> tuple[Array, Array]:
-        """One pass over the rows for the codes, and one over the features for what the components need."""
-        if Ht.shape[1] < LEAST_WIDTH:
-            return super().code(Ht, code_rows, product)
-        n, k = self.shape[0], Ht.shape[1]
-        weighted = np.empty((n, k), Ht.dtype)
-
-        def part(rows: slice) -> Array:
-            gram = np.zeros((k, k), Ht.dtype)
-            for block in self._blocks(rows):
-                W = code_rows(block, self._dot_rows(block, Ht) if product is None else product[block])
-                weighted[block] = W if self.sample_weight is None else self.sample_weight[block, None] * W
-                gram += W.T @ weighted[block]
-            return gram
-
-        gram = _sum_in_order(self._workers.map(part, self._parts(k)))
-        return self.t_dot(weighted), gram
-
-    def _bytes_per_row(self) -> int:
-        return (self.dtype.itemsize + self.csr.indices.itemsize) * self.csr.nnz // max(1, self.shape[0])
-
-    def _zero_sum(self, k: int, dtype: Any) -> Array:
-        return np.zeros((self.shape[1], k), dtype)
-
-    def _dot_rows(self, rows: slice, Ht: Array) -> Array:
-        from ..kernels.sparse import dot_rows
-
-        X = self.csr
-        if len(Ht) != self.shape[1]:
-            raise ValueError(f"Data of {self.shape[1]} features meet components of {len(Ht)}.")
-        out = np.empty((rows.stop - rows.start, Ht.shape[1]), Ht.dtype)
-        dot_rows(X.indptr, X.indices, X.data, Ht, rows.start, rows.stop, out)
-        return out
-
-    def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
-        from ..kernels.sparse import add_t_dot_rows
-
-        X = self.csr
-        add_t_dot_rows(X.indptr, X.indices, X.data, W, rows.start, rows.stop, out)
-
-    def _squared_sums(self, axis: int) -> Array:
-        squares = type(self._X)(
-            (np.square(self._X.data, dtype=np.float64), self._X.indices, self._X.indptr), shape=self.shape
-        )
-        return np.asarray(squares.sum(axis=axis)).ravel()
-
-    def row_squared_norms(self) -> Array:
-        """‖x_i‖²."""
-        return self._squared_sums(axis=1)
-
-    def column_squared_norms(self) -> Array:
-        """Squared norms of the features."""
-        return self._squared_sums(axis=0)
-
-    def mean(self) -> float:
-        """Mean of the known entries: all, or those stored."""
-        count = self._X.nnz if self.missing == "unstored" else self.shape[0] * self.shape[1]
-        unknown = int(np.isnan(self._X.data).sum()) if self.missing == "nan" else 0
-        return float(np.nansum(self._X.data, dtype=np.float64)) / max(count - unknown, 1)
-
-    def smallest(self) -> float:
-        """The smallest entry; most are zero and not stored."""
-        return float(self._X.data.min(initial=0.0))
-
-    def magnitude(self) -> SparseOperand:
-        """|X| with the same indices."""
-        X = self.csr
-        magnitude = SparseOperand(type(X)((np.abs(X.data), X.indices, X.indptr), shape=X.shape))
-        magnitude._workers = self._workers
-        return magnitude
-
-    def row_blocks(self, bytes_per_row: int | None = None) -> Iterator[tuple[slice, Any]]:
-        """Consecutive rows as CSR."""
-        for rows in _entry_blocks(self.shape[0], max(bytes_per_row or 0, self._bytes_per_row())):
-            yield rows, self.csr[rows]
-
-    def take(self, rows: Array) -> SparseOperand:
-        """The chosen rows (a copy)."""
-        return SparseOperand(self.csr[rows], self.missing)
-
-
-def _dot_stored(X: Any, rows: slice, F: Array, out: Array) -> None:
-    """out = X[rows] F for a matrix stored by rows."""
-    from ..kernels.sparse import dot_rows
-
-    dot_rows(X.indptr, X.indices, X.data, F, rows.start, rows.stop, out)
-
-
-def as_operand(X: Any, missing: Missing = None, sample_weight: Array | None = None) -> Operand:
-    """Wrap validated data: a float array, or a CSR/CSC matrix, without copying it."""
-    kind = SparseOperand if sp.issparse(X) else DenseOperand
-    return kind(X, missing, sample_weight)
-
-
-def group_means(X: Operand, groups: IntArray, n_groups: int, weight: Array) -> Operand:
-    """One row per group: the weighted mean of its samples, with their weight.
-
-    Parameters
-    ----------
-    X : Operand
-    groups : ndarray of int, shape (n_samples,)
-        Group of every sample, 0 … n_groups − 1.
-    n_groups : int
-    weight : ndarray of shape (n_samples,)
-    """
-    totals = np.bincount(groups, weights=weight, minlength=n_groups)
-    # A group whose samples all weigh nothing still needs a row.
-    counts = np.bincount(groups, minlength=n_groups)
-    share = np.where(totals[groups] > 0, weight / np.where(totals > 0, totals, 1)[groups], 1 / counts[groups])
-    n = X.shape[0]
-    averaging = sp.csr_array((share.astype(X.dtype), (groups, np.arange(n))), shape=(n_groups, n))
-    means = averaging @ X.array
-    return as_operand(means if sp.issparse(means) else np.asarray(means), X.missing, totals.astype(X.dtype))

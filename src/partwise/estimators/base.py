@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks
 from ..core.objective import Objective
-from ..core.operand import Missing, Operand, as_operand
+from ..core.operand import Missing, Operand
 from ..core.state import State
+from ..core.storage import as_operand
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor, IntArray
 from ..persistence import Persistent

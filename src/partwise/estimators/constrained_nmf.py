@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.operand import Operand, as_operand, group_means
+from ..core.operand import Operand
+from ..core.storage import as_operand, group_means
 from ..core.term import Term
 from ..core.types import Array, IntArray
 from ..graphs import check_labels

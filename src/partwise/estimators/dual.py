@@ -13,8 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.dual import DualState, KernelMatrix
 from ..core.objective import Objective
-from ..core.operand import Operand, as_operand
+from ..core.operand import Operand
 from ..core.state import State
+from ..core.storage import as_operand
 from ..core.term import BoundPenalty, BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
 from ..solvers.choice import choose_dual_solver

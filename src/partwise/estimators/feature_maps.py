@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.dual import FeatureKernel, GivenKernel, KernelMatrix
-from ..core.operand import Operand, as_operand
+from ..core.operand import Operand
+from ..core.storage import as_operand
 from ..core.types import Array
 
 # Kernel values between samples and landmarks are computed in blocks of about this many.

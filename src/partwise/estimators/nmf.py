@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..core.operand import Missing, Operand, as_operand
+from ..core.operand import Missing, Operand
+from ..core.storage import as_operand
 from ..core.term import Term
 from ..core.types import CODES, COMPONENTS, Array, IntArray
 from ..selection.grids import RANKS, Grid

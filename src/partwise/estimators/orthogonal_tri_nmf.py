@@ -12,8 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.objective import Objective
-from ..core.operand import Operand, as_operand
+from ..core.operand import Operand
 from ..core.state import State
+from ..core.storage import as_operand
 from ..core.term import BoundTerm, Term
 from ..core.tri import TriState
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray, column_norms, dot64

@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.operand import Operand, as_operand
+from ..core.operand import Operand
+from ..core.storage import as_operand
 from ..core.types import Array, IntArray
 from ..persistence import Persistent
 from .assignment import Assignment

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.operand import Operand, as_operand
+from ..core.operand import Operand
+from ..core.storage import as_operand
 from ..core.types import Array, IntArray
 from ..solvers.codes import code_samples
 from .criteria import stability

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state
 
-from ..core.operand import as_operand
 from ..core.state import State
+from ..core.storage import as_operand
 from ..core.types import Array
 from .consensus import consensus
 from .criteria import agreement

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
-from ..core.operand import Operand, group_means
+from ..core.operand import Operand
+from ..core.storage import group_means
 from ..core.types import Array, IntArray
 
 # Up to so many samples the dense eigenproblem is the fastest and most exact way.

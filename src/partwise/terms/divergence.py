@@ -18,8 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.forms import Quadratic, Split
-from ..core.operand import Operand, SparseOperand
+from ..core.operand import Operand
 from ..core.state import State
+from ..core.storage import SparseOperand
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor
 from .entries import Observed, check_weights, observed_entries

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.operand import Operand, as_operand
+from ..core.operand import Operand
+from ..core.storage import as_operand
 from ..core.types import Array
 
 # From this share of hidden entries on, a list of the others is the smaller form.
