@@ -73,3 +73,20 @@ def test_zero_samples_and_missing_entries():
     zero[3, 2] = np.nan
     with pytest.raises(ValueError, match="complete data"):
         NMF(3, weighting="ncut", missing="nan").fit(zero)
+
+
+def test_a_choice_sees_the_weights_too(monkeypatch):
+    from partwise.estimators import base
+
+    seen = []
+    choose = base.choose
+
+    def watched(model, grids, X, *others):
+        seen.append(X.sample_weight)
+        return choose(model, grids, X, *others)
+
+    monkeypatch.setattr(base, "choose", watched)
+    X = np.random.default_rng(0).random((40, 6)) * np.linspace(0.1, 10, 40)[:, None]
+    NMF([2, 3], weighting="ncut", random_state=0, tol=1e-3).fit(X)
+    expected = 1 / (X @ X.sum(axis=0))  # c² of every sample
+    np.testing.assert_allclose(seen[0], expected)

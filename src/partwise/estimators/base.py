@@ -135,7 +135,7 @@ class BaseFactorization(
         ):
             return self
         rng = check_random_state(self.random_state)
-        operand = as_operand(X, what_is_missing(X, self.missing), weight)
+        operand = self._weighed(as_operand(X, what_is_missing(X, self.missing), weight))
         labels = self._labels(y, X.shape[0])
         with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng)):
             if grids:
@@ -147,6 +147,10 @@ class BaseFactorization(
         seed = int(rng.randint(np.iinfo(np.int32).max))
         self._assignment = self._assign(self._clustered(self.embedding_, operand), seed)
         return self
+
+    def _weighed(self, X: Operand) -> Operand:
+        """The data with the weights that samples have in the fit: those given, unless a method adds its own."""
+        return X
 
     def _fit_chosen(
         self, choice: Choice, X: Operand, y: IntArray | None, callbacks: list[Any], rng: np.random.RandomState

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.operand import Missing, Operand
 from ..core.storage import as_operand
 from ..core.term import Term
-from ..core.types import CODES, COMPONENTS, Array, IntArray
+from ..core.types import CODES, COMPONENTS, Array
 from ..selection.grids import RANKS, Grid
 from ..terms import L1, L2, BetaDivergence, Frobenius
 from ..terms.divergence import order
@@ -200,24 +200,14 @@ class NMF(BaseFactorization):
         }
         return Units(codes, components, fit, strengths)
 
-    def _fit_operand(
-        self,
-        X: Operand,
-        y: IntArray | None,
-        callbacks: list[Any],
-        rng: np.random.RandomState,
-    ) -> None:
+    def _weighed(self, X: Operand) -> Operand:
         if self.weighting is None:
-            super()._fit_operand(X, y, callbacks, rng)
-            return
+            return X
         if X.missing is not None:
             raise ValueError("weighting='ncut' needs complete data: it compares every sample with all others.")
         weight = np.ones(X.shape[0], X.dtype) if X.sample_weight is None else X.sample_weight
         self._total = X.t_dot(weight[:, None])
-        scaled = (weight * self._sample_scale(X) ** order(self.loss)).astype(X.dtype)
-        X = as_operand(X.array, X.missing, scaled)
-        with X.at_work():
-            super()._fit_operand(X, y, callbacks, rng)
+        return as_operand(X.array, X.missing, (weight * self._sample_scale(X) ** order(self.loss)).astype(X.dtype))
 
     def _sample_scale(self, X: Operand) -> Array:
         """c = (X Σ_t x_t)^(−1/2) in float64; an all-zero sample keeps its scale."""
