@@ -15,7 +15,6 @@ import partwise
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = (
-    "partwise",
     "numpy",
     "scipy",
     "scikit-learn",
@@ -50,6 +49,8 @@ class Row:
     unit, note : str
     load : float
         Load average of the machine at the end of the case, this process included.
+    name : str
+        By which the case is called on the command line.
     """
 
     case: str
@@ -66,6 +67,7 @@ class Row:
     their_end: float = np.nan
     note: str = ""
     load: float = np.nan
+    name: str = ""
 
     @property
     def met(self):
@@ -140,9 +142,36 @@ def cells(row):
     )
 
 
+def update(rows, names, info, stem):
+    """Put the rows of some cases into results/<stem>.csv, in place of their older ones, and make results/<stem>.md.
+
+    Parameters
+    ----------
+    rows : list of Row
+    names : iterable of str
+        All cases there are, in their order; rows of others are dropped.
+    info : dict
+        From `machine`.
+    stem : str
+    """
+    RESULTS.mkdir(exist_ok=True)
+    new = {row.name for row in rows}
+    rows = [row for row in read(stem) if row.name not in new] + rows
+    write([row for name in names for row in rows if row.name == name], info, stem)
+
+
+def read(stem):
+    """The rows of an earlier run, if there is one."""
+    path = RESULTS / f"{stem}.csv"
+    if not path.is_file():
+        return []
+    kinds = {field.name: float if field.type == "float" else str for field in fields(Row)}
+    with path.open(newline="") as file:
+        return [Row(**{name: kind(line[name]) for name, kind in kinds.items()}) for line in csv.DictReader(file)]
+
+
 def write(rows, info, stem):
     """results/<stem>.csv with everything, results/<stem>.md to read."""
-    RESULTS.mkdir(exist_ok=True)
     with (RESULTS / f"{stem}.csv").open("w", newline="") as file:
         names = [field.name for field in fields(Row)]
         writer = csv.DictWriter(file, [*names, "met"])
@@ -151,7 +180,8 @@ def write(rows, info, stem):
     lines = [
         "# Speed and memory",
         "",
-        "One thread, CPU time, medians; figures are ratios theirs / ours where nothing else is said.",
+        "One thread, CPU time, medians; figures are ratios theirs / ours where nothing else is said. Cases may come from",
+        "several runs; the load of the machine is given where other work went on beside them.",
         "",
         *(f"- {name}: {value}" for name, value in info.items()),
         "",

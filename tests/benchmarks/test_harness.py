@@ -64,13 +64,27 @@ def test_files_hold_every_row_and_the_verdict(tmp_path, monkeypatch):
     rows = [
         table.ratios("a", [1.0, 2.0, 1.0], [4.0, 4.0, 5.0], needed="≥ 4"),
         table.Row("b", figure=1.3, needed="≤ 1.2"),
-        table.Row("c", note="not measured", needed="≥ 2"),
+        table.Row("c", note="not measured, yet", needed="≥ 2"),
     ]
     assert [row.met for row in rows] == ["yes", "no", ""]
-    table.write(rows, table.machine("quick"), "quick")
+    for row in rows:
+        row.name = row.case
+    table.update(rows, "abc", table.machine("quick"), "quick")
     assert (tmp_path / "quick.csv").read_text().count("\n") == 4
     assert "not measured" in (tmp_path / "quick.md").read_text()
     assert str(Path.home()) not in (tmp_path / "quick.md").read_text()
+
+
+def test_a_case_that_is_run_again_takes_the_place_of_its_rows(tmp_path, monkeypatch):
+    from benchmarks import table
+
+    monkeypatch.setattr(table, "RESULTS", tmp_path)
+    info = table.machine("full")
+    first = [table.Row("1", figure=1.5, name="a"), table.Row("2", note="x, y", name="b"), table.Row("3", name="gone")]
+    table.update(first, ["b", "a", "gone"], info, "full")
+    table.update([table.Row("4", figure=0.1, name="b"), table.Row("5", name="b")], ["a", "b"], info, "full")
+    assert [(row.name, row.case) for row in table.read("full")] == [("a", "1"), ("b", "4"), ("b", "5")]
+    assert table.read("full")[0].figure == 1.5
 
 
 def test_the_command_lists_its_cases():
