@@ -14,7 +14,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMB
 
 
 def main():
-    """Run the cases; each prints its rows and puts them into results/quick.* or results/full.* as soon as it is done."""
+    """Run the cases; each prints its rows and puts them into results/quick.* or full.* as soon as it is done."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed and memory against peers.")
     parser.add_argument("--full", action="store_true", help="everything, on the whole of the data (long)")
     parser.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN", help="cases whose names match")

@@ -180,8 +180,8 @@ def write(rows, info, stem):
     lines = [
         "# Speed and memory",
         "",
-        "One thread, CPU time, medians; figures are ratios theirs / ours where nothing else is said. Cases may come from",
-        "several runs; the load of the machine is given where other work went on beside them.",
+        "One thread, CPU time, medians; figures are ratios theirs / ours where nothing else is said. Cases may come",
+        "from several runs; the load of the machine is given where other work went on beside them.",
         "",
         *(f"- {name}: {value}" for name, value in info.items()),
         "",
