@@ -11,14 +11,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks
 from ..core.objective import Objective
-from ..core.operand import Missing, Operand
+from ..core.operand import Operand
 from ..core.state import State
 from ..core.storage import as_operand
 from ..core.term import BoundTerm, Term
@@ -27,16 +26,16 @@ from ..persistence import Persistent
 from ..selection.choice import Choice, choose
 from ..selection.grids import Grid, open_parameters
 from ..solvers.choice import choose_solver
-from ..solvers.codes import code_samples
 from ..solvers.loop import Options, Result, minimise
 from ..solvers.point import Solver
 from ..solvers.sampled import sampled_start
 from ..solvers.starts import start_factors
 from ..terms import BetaDivergence, Frobenius
 from .assignment import KMEANS_STARTS, Assignment
+from .fitted import FittedFactorization
 from .scale import apply_scale, normalise
-from .units import Rescaled, Units, Unscalable, check_new_X, fit_rescaled, scaled
-from .validation import FLOATS, check_factors, check_sample_weight, check_size, check_X, what_is_missing
+from .units import fit_rescaled
+from .validation import check_factors, check_sample_weight, check_size, check_X, what_is_missing
 
 
 class Minimum(NamedTuple):
@@ -54,10 +53,10 @@ NAMED_STARTS = ("auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled")
 
 
 class BaseFactorization(
+    FittedFactorization,
     Persistent,
     CallbackSupport,
     ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
     ClusterMixin,
     BaseEstimator,
     metaclass=ABCMeta,
@@ -89,18 +88,10 @@ class BaseFactorization(
     _signed_components: ClassVar[bool] = False
     # Parameters that can be "auto" or a list, with the values among which "auto" chooses.
     _selectable: ClassVar[dict[str, Grid]] = {}
-    # Which entries of X are unknown; estimators that take them have a parameter of this name.
-    missing: Missing = None
-    # The fit in another unit, if the data were too large or too small for their own.
-    _rescaled: Rescaled | None = None
 
     @abstractmethod
     def _terms(self) -> list[Term]:
         """The objective as a list of terms."""
-
-    def _units(self) -> Units:
-        """Which powers of the unit of X parameters and results have."""
-        raise Unscalable(f"{type(self).__name__} does not say which of its parameters have a unit")
 
     def _labels(self, y: Any, n_samples: int) -> IntArray | None:
         """What the method wants to know of y: classes as integers, −1 for unknown. Most want nothing."""
@@ -169,10 +160,6 @@ class BaseFactorization(
     def _trusted(self) -> Array | None:
         """Which samples have a say in where the clusters are; None: all."""
         return None
-
-    def _clustered(self, codes: Array, X: Operand) -> Array:
-        """What clusters are read off: the codes of X, unless a method sees its samples in another measure."""
-        return codes
 
     def _fit_operand(
         self,
@@ -278,37 +265,6 @@ class BaseFactorization(
             raise ValueError(f"n_init is {self.n_init}; with a given start init=(W, H) it must be 1.")
         return check_factors(self.init, shape, k, dtype, self._signed_components)
 
-    def _code(self, X: Operand) -> Array:
-        Ht = np.array(self.components_.T, X.dtype, order="C")
-        with X.at_work():
-            return code_samples(self._bound_terms, X, Ht, self.embedding_.astype(X.dtype, copy=False))
-
-    def transform(self, X: Any) -> Array:
-        """Code new samples with the learned components, under the same terms.
-
-        Every sample is coded by itself, from a fixed start, to convergence; where the method has a graph, it is linked
-        to its nearest training samples. The codes of the training samples themselves are in `embedding_`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        W : ndarray of shape (n_samples, n_components)
-        """
-        return self._code_checked(X)
-
-    def _code_checked(self, X: Any) -> Array:
-        """Codes of new samples as a plain array, whatever `set_output` asks of `transform`."""
-        new = self._checked_new(X)
-        return self._code(new) if self._rescaled is None else self._rescaled.codes(self._rescaled.model._code(new))
-
-    def _checked_new(self, X: Any) -> Operand:
-        check_is_fitted(self, "embedding_")
-        X = check_new_X(self, X, self.missing)
-        return as_operand(X, what_is_missing(X, self.missing))
-
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, then code the same samples as if they were new.
 
@@ -325,86 +281,6 @@ class BaseFactorization(
         W : ndarray of shape (n_samples, n_components)
         """
         return self.fit(X, y, sample_weight).transform(X)
-
-    def inverse_transform(self, W: Any) -> Array:
-        """Bring codes back to the space of the data: W H.
-
-        Parameters
-        ----------
-        W : array-like of shape (n_samples, n_components)
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self, "embedding_")
-        W = check_array(W, dtype=FLOATS)
-        if W.shape[1] != len(self.components_):
-            raise ValueError(f"W has {W.shape[1]} columns; the model has {len(self.components_)} components.")
-        return np.asarray(W @ self.components_)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the mean loss of a sample: −Σ_i s_i D(x_i, w_i H) / Σ_i s_i, with codes as `transform` gives them.
-
-        Penalties shape the codes and the components, but do not enter; so scores can be compared between any two values
-        of any parameter but the loss, and between sets of any size. Larger is better, 0 is a perfect fit.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : object
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        score : float
-        """
-        check_is_fitted(self, "embedding_")
-        X = check_new_X(self, X, self.missing)
-        weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
-        if self._rescaled is None:
-            return -self._mean_loss(X, weight)
-        loss = self._rescaled.model._mean_loss(X, weight)
-        return -float(scaled(loss, self._units().objective * self._rescaled.exponent))
-
-    def _mean_loss(self, X: Any, weight: Array | None) -> float:
-        if not self._losses:
-            raise ValueError(f"{type(self).__name__} has no fit among its terms, so there is nothing to score.")
-        samples, Ht = self._seen(as_operand(X, what_is_missing(X, self.missing), weight))
-        state = State(samples, self._code(as_operand(X, what_is_missing(X, self.missing))), Ht)
-        loss = sum(fit.bind(samples, sample_weight=weight).value(state) for fit in self._losses)
-        return loss / float(X.shape[0] if weight is None else weight.sum(dtype=np.float64))
-
-    def _seen(self, X: Operand) -> tuple[Operand, Array]:
-        """Samples as the fit sees them, and Hᵀ in the same space."""
-        return X, np.array(self.components_.T, X.dtype, order="C")
-
-    @property
-    def labels_(self) -> IntArray:
-        """Cluster of every training sample, computed on first access by the rule `assign`."""
-        check_is_fitted(self, "embedding_")
-        return self._assignment.labels
-
-    def predict(self, X: Any) -> IntArray:
-        """Cluster labels of new samples.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of int, shape (n_samples,)
-        """
-        new = self._checked_new(X)
-        model = self if self._rescaled is None else self._rescaled.model
-        codes = model._clustered(model._code(new), new)
-        return self._assignment.predict(codes.astype(self.embedding_.dtype, copy=False))
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
