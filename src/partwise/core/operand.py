@@ -28,6 +28,8 @@ ENTRIES_BYTES = 8 * 2**20
 MOST_PARTS, PARTS_BYTES = 16, 64 * 2**20
 # Rows in blocks come in multiples of this, the width of the compiled kernels.
 ROW_MULTIPLE = 64
+# Fewer rows of a factor than this are not worth a thread.
+LEAST_ROWS = 256
 
 CodeRows = Callable[[slice, Array], Array]
 
@@ -166,14 +168,16 @@ class Operand(ABC):
 
     def map_rows(self, function: Callable[[slice], None], n_rows: int) -> None:
         """Call a function on slices that cover `n_rows` rows of something, in threads."""
-        step = _round_up(-(-n_rows // MOST_PARTS))
+        step = _round_up(max(-(-n_rows // MOST_PARTS), LEAST_ROWS))
         self._workers.map(function, (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)))
 
     def _parts(self, k: int) -> list[slice]:
-        """The rows in a few long slices, one partial sum each; they depend on the shapes alone."""
+        """The rows in a few long slices, one partial sum each, whatever the number of threads."""
         n, m = self.shape
         count = int(np.clip(PARTS_BYTES // (m * k * self.dtype.itemsize), 2, MOST_PARTS))
-        step = _round_up(-(-n // count))
+        # Not less than a block each: small data are not worth the calls.
+        least = BLOCK_BYTES // (self._bytes_per_row() + k * self.dtype.itemsize)
+        step = _round_up(max(-(-n // count), least))
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
     def _blocks(self, rows: slice) -> Iterator[slice]:
