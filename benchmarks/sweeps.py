@@ -8,7 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from partwise import NMF
+from partwise.core.forms import Coupling, Quadratic
 from partwise.core.storage import DenseOperand, SparseOperand
+from partwise.solvers.systems import assemble
 
 from .measure import clock, watch_fit
 from .problems import as_type, problem, start
@@ -131,3 +133,22 @@ def growth(factor, k=20, dtype=np.float32, sweeps=20, repeats=3, needed="≤ 1.1
             needed,
         )
     ]
+
+
+def kernel_rate(k, dtype, n=20_000, passes=8, repeats=5, note=""):
+    """Row: billions of operations per second of the coordinate kernel, 2 k² of them per row and pass."""
+    rng = np.random.default_rng(0)
+    F, G = rng.random((n, k)).astype(dtype), rng.random((300, k)).astype(dtype)
+    gram = np.ascontiguousarray(G.T @ G)
+    system = assemble([Quadratic(data=1.0, couplings=(Coupling(gram=gram),))], F)
+    product, out = 0.9 * F @ gram, np.empty_like(F)
+    rates = []
+    for _ in range(repeats + 1):
+        begin = clock()
+        system.descend_rows(slice(0, n), F, product, passes, 0.0, jointly=True, out=out)
+        rates.append(2 * n * k * k * passes / (clock() - begin) / 1e9)
+    rates = np.array(rates[1:])  # the first call compiles
+    data = f"{n // 1000}k rows k={k} {np.dtype(dtype).name}"
+    middle = float(np.median(rates))
+    bounds = {"figure": middle, "low": rates.min(), "high": rates.max()}
+    return [Row("coordinate kernel", data, "", middle, unit="GFLOP/s", **bounds, note=note)]

@@ -91,3 +91,11 @@ def test_the_command_lists_its_cases():
     command = [sys.executable, "-m", "benchmarks", "--list", "--only", "graph-*"]
     out = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert "graph-coil20-1" in out.split()
+
+
+def test_the_readme_shows_the_committed_results():
+    from benchmarks import summary, table
+
+    readme = (ROOT / "README.md").read_text("utf-8")
+    missing = [line for line in summary.lines(table.read("full")) if line not in readme.splitlines()]
+    assert not missing
