@@ -7,7 +7,7 @@ Every repeat draws anew: some objects, people or topics of sets with many classe
 Samples have unit norm, text is the tf-idf of the whole corpus, there are as many components as classes, and labels come
 from k-means on the codes. A fixed strength is fitted from the method's default start.
 
-The first rule was designed on draws of DESIGN, mostly with GraphNMF; the present one has seen those of SEEN_ONCE as well.
+The first rule was designed on draws of DESIGN, mostly with GraphNMF; the present one has seen SEEN_ONCE as well.
 HELD_OUT was named before anything was run on it, and is run with the final rule only.
 """
 
