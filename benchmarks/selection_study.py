@@ -56,9 +56,16 @@ METHODS = {
     "GraphNMF": (GraphNMF, "graph_strength", STRENGTHS),
     "LocalLearningNMF": (LocalLearningNMF, "local_strength", STRENGTHS),
     "LocalCoordinateNMF": (LocalCoordinateNMF, "coordinate_strength", (0.001, 0.01, 0.1, 1.0)),
+    "GraphNMF, n_neighbors": (GraphNMF, "n_neighbors", (3, 5, 10, 20)),
 }
 # In this order, so that an unfinished study has all repeats of the first group.
-GROUPS = {"graph": ("k-means", "NMF", "GraphNMF"), "local": ("LocalCoordinateNMF", "LocalLearningNMF")}
+GROUPS = {
+    "graph": ("k-means", "NMF", "GraphNMF"),
+    "local": ("LocalCoordinateNMF", "LocalLearningNMF"),
+    "neighbors": ("GraphNMF, n_neighbors",),
+}
+# Neighbours are chosen on a few sets only, at the default strength.
+FEW = ("orl32", "semeion", "digits", "coil20", "tdt2", "reuters")
 REPEATS = 5
 RESULTS = Path(__file__).parent / "results" / "selection.csv"
 HEADER = ("data", "repeat", "method", "strength", "chosen", "accuracy", "nmi", "seconds")
@@ -125,6 +132,8 @@ def run(groups):
         if not done:
             writer.writerow(HEADER)
         for group, repeat, name in product(groups, range(REPEATS), SETS):
+            if group == "neighbors" and name not in FEW:
+                continue
             wanted = [task for task in tasks(GROUPS[group]) if (name, str(repeat), task[0], str(task[1])) not in done]
             if wanted:
                 for row in measure(name, repeat, *draw(name, repeat), wanted):
