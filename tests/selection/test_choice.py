@@ -14,7 +14,7 @@ from partwise import NMF, ConstrainedNMF, GraphNMF, LocalCoordinateNMF, LocalLea
 from partwise.core.storage import as_operand
 from partwise.graphs import neighbor_graph
 from partwise.selection import choice, trials
-from partwise.selection.criteria import modularity, normalized_cut, silhouette
+from partwise.selection.criteria import linked_information, modularity, normalized_cut
 from partwise.terms import LocalCoordinates, LocalLearning, NeighborGraph
 
 DIGITS, CLASSES = load_digits(n_class=4, return_X_y=True)
@@ -67,8 +67,9 @@ def test_selection_goes_when_nothing_is_open():
     assert not hasattr(model, "selection_")
 
 
-def test_criteria_are_those_of_the_labels():
-    """The best trial's numbers, computed again from the codes that the final fit starts from."""
+def test_criteria_are_those_of_the_labels(monkeypatch):
+    """The best trial's numbers, computed again from its codes, which are those of the start if no trial is finished."""
+    monkeypatch.setattr(trials.Trials, "finish", lambda self, trial: trial)
     open_parameters = {"graph_strength": choice.Grid("strength", (1.0, 10.0), 10.0, refined=False)}
     recipe = GraphNMF(4, graph_strength=[1.0, 10.0], random_state=0)
     made = choice.choose(recipe, open_parameters, as_operand(X), None, np.random.RandomState(0))
@@ -77,20 +78,38 @@ def test_criteria_are_those_of_the_labels():
     run = trials.Trials(recipe, as_operand(X), None, np.random.RandomState(0))
     labels = recipe._assign(made.start[0], run._seed, trials.KMEANS_STARTS).labels
     edges = neighbor_graph(X, trials.JUDGING_NEIGHBORS)
+    information, relative = linked_information(edges, labels)
+    assert path.criteria["information"][at] == pytest.approx(information, abs=1e-12)
+    assert path.criteria["relative information"][at] == pytest.approx(relative, abs=1e-12)
     assert path.criteria["connectedness"][at] == pytest.approx(1 - normalized_cut(edges, labels, 4), abs=1e-12)
-    assert path.criteria["silhouette"][at] == pytest.approx(silhouette(X, labels), abs=1e-12)
     assert path.criteria["modularity"][at] == pytest.approx(modularity(edges, labels), abs=1e-12)
+    worth = path.criteria["information"] + path.criteria["relative information"]
+    assert worth[at] == worth.max()
+    assert path.decided_by == ("information", "relative information")
 
 
-def test_least_loss_as_a_share_of_the_range():
-    def trial(connectedness, silhouette):
-        worth = {"connectedness": connectedness, "silhouette": silhouette, "modularity": 0.0}
-        return trials.Trial({}, None, None, worth)
+@pytest.mark.parametrize(("worths", "finished", "kept"), [((9,), 1, 0), ((0, 9), 2, 1), ((1, 0), 2, 0)])
+def test_ends_decide_and_not_what_trials_were_worth_on_the_way(monkeypatch, worths, finished, kept):
+    """The best trial is finished, and the next one if that disappoints; the better end is kept."""
+    ends = []
 
-    rows = [[trial(0.0, 1.0), trial(0.5, 0.9)], [trial(0.9, 0.8), trial(1.0, 0.0)]]
-    assert choice.best_trial(rows, "strength") == (1, 0)
-    equal = [[trial(0.5, 0.5), trial(0.5, 0.5)]] * 2
-    assert choice.best_trial(equal, "strength") == (0, 0)
+    def finish(self, trial):
+        factors = tuple(np.full_like(F, 1 + len(ends)) for F in trial.factors)
+        worth = dict.fromkeys(trials.CRITERIA, float(worths[len(ends)]))
+        ends.append(trials.Trial(trial.parameters, factors, trial.labels, worth))
+        return ends[-1]
+
+    monkeypatch.setattr(trials.Trials, "finish", finish)
+    open_parameters = {"graph_strength": choice.Grid("strength", (0.0, 1.0, 10.0), 10.0)}
+    recipe = GraphNMF(4, graph_strength="auto", random_state=0)
+    made = choice.choose(recipe, open_parameters, as_operand(X), None, np.random.RandomState(0))
+    path = made.selection.paths[0]
+    assert len(ends) == finished
+    worth = sum(path.criteria[name] for name in path.decided_by).ravel()
+    best = [path.values[place // 2] for place in np.argsort(-worth, kind="stable")[:finished]]
+    assert [end.parameters["graph_strength"] for end in ends] == best
+    assert path.chosen == best[kept]
+    assert all(np.unique(F).tolist() == [1 + kept] for F in made.start)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +191,7 @@ def test_strengths_next_to_another_loss_follow_its_unit():
 
 def test_many_rows_are_sampled_and_all_are_fitted(monkeypatch):
     monkeypatch.setattr(choice, "MOST_ROWS", 100)
-    model = GraphNMF(4, graph_strength="auto", random_state=0).fit(X)
+    model = GraphNMF(4, graph_strength="auto", random_state=1).fit(X)
     assert (model.selection_.n_rows, model.selection_.n_samples) == (100, 160)
     assert model.embedding_.shape == (160, 4)
     assert adjusted_rand_score(y, model.labels_) > 0.8
