@@ -27,9 +27,9 @@ Written by `python -m docs.quality` from what was measured last; do not edit. Wh
 
 ## Lines
 
-`make coverage`: the tests of the rooms run with `NUMBA_DISABLE_JIT=1`, so that the lines of compiled kernels count, the
-others as they are; processes that tests start count too. The sweep over hard cases (`tests/reliability`) and
-scikit-learn's checks are left out: they take long and are not needed for it.
+`make coverage`: the small tests of graphs, terms and missing entries run with `NUMBA_DISABLE_JIT=1`, so that the lines of
+compiled kernels count, and all others as they are; processes that tests start count too. The table of hard cases, scikit-learn's checks and a few
+others are left out: they take long and are not needed for it.
 
 """
 
@@ -74,7 +74,13 @@ def _survivors(mutation: dict[str, Any]) -> str:
             half = len(change) // 2
             was, became = (" ⏎ ".join(f"`{line}`" for line in part) for part in (change[:half], change[half:]))
             function = name.removeprefix("partwise.").rpartition("__mutmut_")[0].replace("ǁ", ".").replace(".x_", ".")
-            lines.append(_row(f"`{function}`", *(text.replace("|", "\\|") for text in (was, became)), reasons.get(name, "not looked at yet")))
+            lines.append(
+                _row(
+                    f"`{function}`",
+                    *(text.replace("|", "\\|") for text in (was, became)),
+                    reasons.get(name, "not looked at yet"),
+                )
+            )
     return "\n".join(lines) + "\n"
 
 
