@@ -87,6 +87,11 @@ def test_deviation_of_the_residuals():
     assert residual_deviation(as_operand(sp.csr_array(noisy)), W, Ht) == residual_deviation(as_operand(noisy), W, Ht)
     exact = residual_deviation(as_operand(W @ Ht.T), W, Ht)
     assert 0 < exact < 0.01
+    # Samples of no weight have no say.
+    counts = np.arange(300) < 100
+    wild = np.where(counts[:, None], noisy, 1e3)
+    alone = residual_deviation(as_operand(noisy[:100]), W[:100], Ht)
+    assert residual_deviation(as_operand(wild, sample_weight=counts.astype(float)), W, Ht) == alone
     found = truncated_entries(as_operand(noisy), W, Ht, 10.0)
     np.testing.assert_array_equal(found.toarray(), noisy == 50)
 
