@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from partwise import NMF, CauchyNMF
 from partwise.core.operand import as_operand
+from partwise.core.state import State
 from partwise.terms import TruncatedCauchy
 from partwise.terms.cauchy import residual_deviation, truncated_entries
 from partwise.testing import check_term
@@ -52,6 +53,23 @@ def test_half_quadratic_rules(make):
     assert np.diff(values).max() <= 1e-9 * values[0]
     outliers = np.abs(data - W @ H) > 6.0
     np.testing.assert_array_equal(model.outliers_.toarray(), outliers)
+
+
+def test_a_sample_of_outliers_alone_stays_and_the_others_move():
+    rng = np.random.RandomState(0)
+    W, Ht = rng.uniform(1, 2, size=(6, 2)), rng.uniform(1, 2, size=(5, 2))
+    data = W @ Ht.T * rng.uniform(0.9, 1.1, size=(6, 5))
+    data[2] = 1e3
+
+    def halves(data, W):
+        split = TruncatedCauchy(1.0, 10.0).bind(as_operand(data)).split(State(as_operand(data), W, Ht), "codes")
+        return *split.down.values(), *split.up.values()
+
+    down, up = halves(data, W)
+    np.testing.assert_array_equal(down[2], up[2])
+    assert (down[2] > 0).all()
+    rest = np.arange(6) != 2
+    np.testing.assert_allclose((down[rest], up[rest]), halves(data[rest], W[rest]))
 
 
 def test_a_wide_scale_is_the_squared_error():
