@@ -38,10 +38,10 @@ MUTATION = """\
 ## Mistakes
 
 `make mutation`: [mutmut](https://mutmut.readthedocs.io) changes one thing at a time (a sign, a bound, an argument) in
-terms, solvers and metrics, and runs those tests of these rooms, the oracles and single methods that
-reach the changed function. To run all changes would take days; this is a random sample of {sample} per room (seed
-{seed}). Words of messages are not changed, nor functions with decorators and compiled kernels, which mutmut leaves
-alone. The score is the share that the tests notice.
+terms, solvers and metrics, and runs those tests of these rooms and of the oracles that reach the changed function. To
+run all changes would take days; this is a random sample of {sample} per room (seed {seed}). Words of messages are not
+changed, nor functions with decorators and compiled kernels, which mutmut leaves alone. The score is the share that the
+tests noticed in that run.
 
 """
 
@@ -67,13 +67,24 @@ def page() -> str:
 
 def _survivors(mutation: dict[str, Any]) -> str:
     reasons = _read("survivors")
-    lines = ["", "What no test noticed, each looked at:", "", _row("function", "was", "became", "why it may stay")]
+    lines = [
+        "",
+        "What no test of the run noticed, each looked at:",
+        "",
+        _row("function", "was", "became", "what it is"),
+    ]
     lines.append("|:--" * 4 + "|")
     for counts in mutation["rooms"].values():
         for name, change in counts["survivors"].items():
             half = len(change) // 2
             was, became = (" ⏎ ".join(f"`{line}`" for line in part) for part in (change[:half], change[half:]))
-            function = name.removeprefix("partwise.").rpartition("__mutmut_")[0].replace("ǁ", ".").replace(".x_", ".")
+            function = (
+                name.removeprefix("partwise.")
+                .rpartition("__mutmut_")[0]
+                .replace(".xǁ", ".")
+                .replace("ǁ", ".")
+                .replace(".x_", ".")
+            )
             lines.append(
                 _row(
                     f"`{function}`",

@@ -3,7 +3,7 @@
 mutmut changes one thing at a time (a sign, a bound, an argument, a word) in the rooms that `[tool.mutmut]` of
 pyproject.toml names, and runs the tests that reach the changed function. To run them all would take days:
 here it is a random sample of each room, the same for a seed. A change that no test notices has survived. The
-counts and the survivors go to docs/measured/mutation.json and to docs/quality.md; why a survivor may stay is said in
+counts and the survivors go to docs/measured/mutation.json and to docs/quality.md; what each is, is said in
 docs/measured/survivors.json.
 """
 
