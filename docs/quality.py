@@ -27,9 +27,9 @@ Written by `python -m docs.quality` from what was measured last; do not edit. Wh
 
 ## Lines
 
-`make coverage`: the tests of the rooms run with `NUMBA_DISABLE_JIT=1`, so that the lines of compiled kernels count, the
-others as they are; processes that tests start count too. The sweep over hard cases (`tests/reliability`) and
-scikit-learn's checks are left out: they take long and are not needed for it.
+`make coverage`: the small tests of graphs, terms and missing entries run with `NUMBA_DISABLE_JIT=1`, so that the lines
+of compiled kernels count, and all others as they are; processes that tests start count too. The table of hard cases,
+scikit-learn's checks and a few others are left out: they take long and are not needed for it.
 
 """
 
@@ -38,10 +38,10 @@ MUTATION = """\
 ## Mistakes
 
 `make mutation`: [mutmut](https://mutmut.readthedocs.io) changes one thing at a time (a sign, a bound, an argument) in
-terms, solvers and metrics, and runs the tests of these rooms and of the oracles that reach the changed function. To run
-all changes would take days; this is a random sample of {sample} per room (seed {seed}). Words of messages are not
-changed, and functions with decorators and compiled kernels not either: mutmut leaves them alone. The score is the share
-that the tests notice.
+terms, solvers and metrics, and runs those tests of these rooms and of the oracles that reach the changed function. To
+run all changes would take days; this is a random sample of {sample} per room (seed {seed}). Words of messages are not
+changed, nor functions with decorators and compiled kernels, which mutmut leaves alone. The score is the share that the
+tests noticed in that run.
 
 """
 
@@ -67,14 +67,31 @@ def page() -> str:
 
 def _survivors(mutation: dict[str, Any]) -> str:
     reasons = _read("survivors")
-    lines = ["", "What no test noticed, each looked at:", "", _row("function", "was", "became", "why it may stay")]
+    lines = [
+        "",
+        "What no test of the run noticed, each looked at:",
+        "",
+        _row("function", "was", "became", "what it is"),
+    ]
     lines.append("|:--" * 4 + "|")
     for counts in mutation["rooms"].values():
         for name, change in counts["survivors"].items():
             half = len(change) // 2
             was, became = (" ⏎ ".join(f"`{line}`" for line in part) for part in (change[:half], change[half:]))
-            function = name.removeprefix("partwise.").rpartition("__mutmut_")[0].replace("ǁ", ".").replace(".x_", ".")
-            lines.append(_row(f"`{function}`", *(text.replace("|", "\\|") for text in (was, became)), reasons.get(name, "not looked at yet")))
+            function = (
+                name.removeprefix("partwise.")
+                .rpartition("__mutmut_")[0]
+                .replace(".xǁ", ".")
+                .replace("ǁ", ".")
+                .replace(".x_", ".")
+            )
+            lines.append(
+                _row(
+                    f"`{function}`",
+                    *(text.replace("|", "\\|") for text in (was, became)),
+                    reasons.get(name, "not looked at yet"),
+                )
+            )
     return "\n".join(lines) + "\n"
 
 

@@ -3,12 +3,13 @@
 mutmut changes one thing at a time (a sign, a bound, an argument, a word) in the rooms that `[tool.mutmut]` of
 pyproject.toml names, and runs the tests that reach the changed function. To run them all would take days:
 here it is a random sample of each room, the same for a seed. A change that no test notices has survived. The
-counts and the survivors go to docs/measured/mutation.json and to docs/quality.md; why a survivor may stay is said in
+counts and the survivors go to docs/measured/mutation.json and to docs/quality.md; what each is, is said in
 docs/measured/survivors.json.
 """
 
 import argparse
 import json
+import os
 import random
 import subprocess
 import sys
@@ -24,7 +25,8 @@ SURVIVED, NO_TESTS, NOT_RUN = 0, 33, None
 
 
 def mutmut(*arguments):
-    return subprocess.run([MUTMUT, "run", *arguments], cwd=ROOT, check=False)
+    paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run([MUTMUT, "run", *arguments], cwd=ROOT, check=False, env={**os.environ, "PYTHONPATH": paths})
 
 
 def mutants(room):
@@ -69,6 +71,8 @@ def main():
         samples[room] = sorted(random.Random(options.seed).sample(names, min(options.sample, len(names))))
     mutmut("--max-children", str(options.processes), *(name for names in samples.values() for name in names))
     rooms = {room: summary(room, names) for room, names in samples.items()}
+    if any("not run" in counts for counts in rooms.values()):
+        raise SystemExit("mutmut has not run all of the sample; see what it says above.")
     measured = {"sample": options.sample, "seed": options.seed, "rooms": rooms}
     MEASURED.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
     for room, counts in rooms.items():
