@@ -18,7 +18,7 @@ from ..core.types import Array, IntArray
 from ..graphs import check_graph, neighbor_graph
 from ..solvers.loop import Options
 from ..solvers.starts import start_factors
-from .criteria import linked_information, modularity, normalized_cut
+from .criteria import modularity, normalized_cut, silhouette
 
 # Labels settle long before the objective does; where a walk begins there is most to do.
 SHORT, FIRST = Options(10, 1e-4), Options(30, 1e-4)
@@ -26,7 +26,7 @@ KMEANS_STARTS = 3
 # Clusterings are judged by the links to so many neighbours, whatever the method uses.
 JUDGING_NEIGHBORS = 5
 # Larger is better for all of them.
-CRITERIA = ("information", "relative information", "connectedness", "modularity")
+CRITERIA = ("connectedness", "modularity", "silhouette")
 
 Factors = tuple[Array, Array]
 
@@ -106,6 +106,7 @@ class Trials:
         self.bind = Binder(X, y, rng)
         self._rng = rng
         self._seed = int(rng.randint(np.iinfo(np.int32).max))
+        self._metric: Any = getattr(recipe, "metric", "cosine")
 
     @cached_property
     def edges(self) -> Any:
@@ -154,8 +155,8 @@ class Trials:
     def judge(self, labels: IntArray, n_clusters: int) -> dict[str, float]:
         """What a clustering is worth by every criterion."""
         worth = (
-            *linked_information(self.edges, labels),
             1 - normalized_cut(self.edges, labels, n_clusters),
             modularity(self.edges, labels),
+            silhouette(self.X.array, labels, self._metric),
         )
         return dict(zip(CRITERIA, worth, strict=True))
