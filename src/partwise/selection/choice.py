@@ -29,7 +29,7 @@ from ..solvers.codes import code_samples
 from .criteria import stability
 from .grids import Grid, Kind, strength_unit
 from .record import Path, Selection
-from .trials import CRITERIA, FIRST, JUDGING_NEIGHBORS, SHORT, Factors, Recipe, Trial, Trials
+from .trials import CRITERIA, FIRST, JUDGING_NEIGHBORS, MORE_KMEANS_STARTS, SHORT, Factors, Recipe, Trial, Trials
 
 # Choices are made on at most so many rows; the final fit is of all.
 MOST_ROWS = 2000
@@ -141,7 +141,7 @@ def _count(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> lis
 
     def trial(k: float) -> list[Trial]:
         parameters = {**others, name: int(k)}
-        return [trials.run(parameters, trials.own_start(parameters), FIRST)]
+        return [trials.run(parameters, trials.own_start(parameters), FIRST, MORE_KMEANS_STARTS)]
 
     rows: list[list[Trial]] = []
     for k in grid.values:
