@@ -52,18 +52,17 @@ def in_short(method, table):
     """What a table says against what was asked of it."""
     lost = {name: line["best by labels"] - line["auto"] for name, line in table.items()}
     below = {name: line["NMF"] - line["auto"] for name, line in table.items()}
-    others = " and ".join(
-        f"{np.mean([line['best by labels'] - line[column] for line in table.values()]):.1f} ({column})"
-        for column in ("best fixed", "NMF")
+    means = ", ".join(
+        f"{column} {np.mean([line[column] - line['best by labels'] for line in table.values()]):+.1f}"
+        for column in ("auto", "best fixed", "NMF")
     )
     far, under = (
         ", ".join(f"`{name}` ({gap:.1f})" for name, gap in gaps.items() if gap > most) or "no set"
         for gaps, most in ((lost, MOST_LOST), (below, MOST_BELOW_NMF))
     )
     return (
-        f"- **{method}**: on average {np.mean(list(lost.values())):.1f} points are lost against the best by labels; "
-        f"others lose {others}. More than {MOST_LOST} points are lost on {far}; "
-        f"it is more than {MOST_BELOW_NMF} point below plain NMF on {under}."
+        f'- **{method}**, on average against the best by labels: {means}. "auto" loses more than {MOST_LOST} points on '
+        f"{far}; it is more than {MOST_BELOW_NMF} point below plain NMF on {under}."
     )
 
 

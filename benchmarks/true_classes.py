@@ -1,8 +1,8 @@
-"""What the rule of choice says of the true classes, against what it says of the clusters that GraphNMF finds.
+"""What the three criteria say of the true classes, against what they say of the clusters that GraphNMF finds.
 
     python benchmarks/true_classes.py      # prints the table of docs/selection.md
 
-Where the true classes are worth less than what is found, no choice by this worth can lead to them.
+Where the true classes are judged worse than what is found, no choice by these criteria can lead to them.
 """
 
 from __future__ import annotations
@@ -15,26 +15,32 @@ from selection_study import draw
 from partwise import GraphNMF
 from partwise.graphs import neighbor_graph
 from partwise.metrics import clustering_accuracy
-from partwise.selection import linked_information
+from partwise.selection import modularity, normalized_cut, silhouette
 
 FEW = ("digits", "coil20", "tdt2", "reuters", "webace_1000", "webkb4", "yale32")
 REPEATS = (0, 1)
 
 
+def judge(X, labels, n_clusters):
+    """Connectedness, modularity, silhouette."""
+    edges = neighbor_graph(X, 5)
+    return 1 - normalized_cut(edges, labels, n_clusters), modularity(edges, labels), silhouette(X, labels)
+
+
 def main():
     warnings.simplefilter("ignore")
-    print("| data | worth of the true classes | worth of the clusters found | accuracy in % |")
-    print("|---|---|---|---|")
+    print("| data | connectedness | modularity | silhouette | accuracy of the clusters in % |")
+    print("|---|---|---|---|---|")
     for name in FEW:
         found = []
         for repeat in REPEATS:
             X, y = draw(name, repeat)
-            labels = GraphNMF(int(y.max()) + 1, graph_strength="auto", random_state=repeat).fit(X).labels_
-            edges = neighbor_graph(X, 5)
-            accuracy = 100 * clustering_accuracy(y, labels)
-            found.append((sum(linked_information(edges, y)), sum(linked_information(edges, labels)), accuracy))
+            k = int(y.max()) + 1
+            labels = GraphNMF(k, graph_strength="auto", random_state=repeat).fit(X).labels_
+            found.append((judge(X, y, k), judge(X, labels, k), [100 * clustering_accuracy(y, labels)] * 3))
         truth, ours, accuracy = np.mean(found, axis=0)
-        print(f"| {name} | {truth:.2f} | {ours:.2f} | {accuracy:.0f} |", flush=True)
+        pairs = " | ".join(f"{true:.2f} / {our:.2f}" for true, our in zip(truth, ours, strict=True))
+        print(f"| {name} | {pairs} | {accuracy[0]:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

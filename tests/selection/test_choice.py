@@ -14,7 +14,7 @@ from partwise import NMF, ConstrainedNMF, GraphNMF, LocalCoordinateNMF, LocalLea
 from partwise.core.storage import as_operand
 from partwise.graphs import neighbor_graph
 from partwise.selection import choice, trials
-from partwise.selection.criteria import linked_information, modularity, normalized_cut
+from partwise.selection.criteria import modularity, normalized_cut, silhouette
 from partwise.terms import LocalCoordinates, LocalLearning, NeighborGraph
 
 DIGITS, CLASSES = load_digits(n_class=4, return_X_y=True)
@@ -78,20 +78,31 @@ def test_criteria_are_those_of_the_labels(monkeypatch):
     run = trials.Trials(recipe, as_operand(X), None, np.random.RandomState(0))
     labels = recipe._assign(made.start[0], run._seed, trials.KMEANS_STARTS).labels
     edges = neighbor_graph(X, trials.JUDGING_NEIGHBORS)
-    information, relative = linked_information(edges, labels)
-    assert path.criteria["information"][at] == pytest.approx(information, abs=1e-12)
-    assert path.criteria["relative information"][at] == pytest.approx(relative, abs=1e-12)
     assert path.criteria["connectedness"][at] == pytest.approx(1 - normalized_cut(edges, labels, 4), abs=1e-12)
+    assert path.criteria["silhouette"][at] == pytest.approx(silhouette(X, labels), abs=1e-12)
     assert path.criteria["modularity"][at] == pytest.approx(modularity(edges, labels), abs=1e-12)
-    worth = path.criteria["information"] + path.criteria["relative information"]
-    assert worth[at] == worth.max()
-    assert path.decided_by == ("information", "relative information")
 
 
-@pytest.mark.parametrize(("worths", "finished", "kept"), [((9,), 1, 0), ((0, 9), 2, 1), ((1, 0), 2, 0)])
-def test_ends_decide_and_not_what_trials_were_worth_on_the_way(monkeypatch, worths, finished, kept):
+def _trial(connectedness, modularity, silhouette):
+    worth = {"connectedness": connectedness, "modularity": modularity, "silhouette": silhouette}
+    return trials.Trial({}, None, None, worth)
+
+
+def test_two_of_three_criteria_decide():
+    # The second is best by two and worst by one; the third is second best by all.
+    path = [[_trial(0.0, 2.0, 1.0)], [_trial(1.0, 6.0, 0.0)], [_trial(0.8, 5.0, 0.7)]]
+    np.testing.assert_allclose(choice.losses(path, path), [[1.0], [0.0], [0.25]])
+    # Beyond the best and the worst of the path, by the same measure.
+    np.testing.assert_allclose(choice.losses([[_trial(2.0, 8.0, -1.0)]], path), [[-0.5]])
+    equal = [[_trial(0.5, 0.5, 0.5)] * 2] * 2
+    assert (choice.losses(equal, equal) == 0).all()
+
+
+@pytest.mark.parametrize(("worths", "finished", "kept"), [((9,), 1, 0), ((-8, 9), 2, 1), ((-8, -9), 2, 0)])
+def test_ends_decide_and_not_how_trials_stood_on_the_way(monkeypatch, worths, finished, kept):
     """The best trial is finished, and the next one if that disappoints; the better end is kept."""
-    ends = []
+    ends, paths = [], []
+    losses = choice.losses
 
     def finish(self, trial):
         factors = tuple(np.full_like(F, 1 + len(ends)) for F in trial.factors)
@@ -100,15 +111,16 @@ def test_ends_decide_and_not_what_trials_were_worth_on_the_way(monkeypatch, wort
         return ends[-1]
 
     monkeypatch.setattr(trials.Trials, "finish", finish)
+    monkeypatch.setattr(choice, "losses", lambda rows, path: paths.append(path) or losses(rows, path))
     open_parameters = {"graph_strength": choice.Grid("strength", (0.0, 1.0, 10.0), 10.0)}
     recipe = GraphNMF(4, graph_strength="auto", random_state=0)
     made = choice.choose(recipe, open_parameters, as_operand(X), None, np.random.RandomState(0))
     path = made.selection.paths[0]
-    assert len(ends) == finished
-    worth = sum(path.criteria[name] for name in path.decided_by).ravel()
-    best = [path.values[place // 2] for place in np.argsort(-worth, kind="stable")[:finished]]
+    order = np.argsort(losses(paths[0], paths[0]).ravel(), kind="stable")[:finished]
+    best = [path.values[place // 2] for place in order]
     assert [end.parameters["graph_strength"] for end in ends] == best
     assert path.chosen == best[kept]
+    assert path.start == order[kept] % 2
     assert all(np.unique(F).tolist() == [1 + kept] for F in made.start)
 
 
@@ -191,7 +203,7 @@ def test_strengths_next_to_another_loss_follow_its_unit():
 
 def test_many_rows_are_sampled_and_all_are_fitted(monkeypatch):
     monkeypatch.setattr(choice, "MOST_ROWS", 100)
-    model = GraphNMF(4, graph_strength="auto", random_state=1).fit(X)
+    model = GraphNMF(4, graph_strength="auto", random_state=0).fit(X)
     assert (model.selection_.n_rows, model.selection_.n_samples) == (100, 160)
     assert model.embedding_.shape == (160, 4)
     assert adjusted_rand_score(y, model.labels_) > 0.8

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.metrics import mutual_info_score, silhouette_score
+from sklearn.metrics import silhouette_score
 
-from partwise.selection import linked_information, modularity, normalized_cut, silhouette, stability
+from partwise.selection import modularity, normalized_cut, silhouette, stability
 
 RNG = np.random.RandomState(0)
 X = RNG.gamma(0.7, size=(40, 8))
@@ -38,25 +38,6 @@ def test_modularity_pair_by_pair():
     )
     assert modularity(EDGES, LABELS) == pytest.approx(expected / total, rel=1e-12)
     assert modularity(np.zeros((40, 40)), LABELS) == 0
-
-
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
-def test_linked_information_is_that_of_the_ends_of_links(make):
-    """Every link as so many pairs of labels, one per unit of weight, counted by scikit-learn."""
-    links = np.round(10 * EDGES).astype(int)
-    ends = np.repeat(np.argwhere(links > 0), links[links > 0], axis=0)
-    here, there = LABELS[ends[:, 0]], LABELS[ends[:, 1]]
-    information, relative = linked_information(make(links.astype(float)), LABELS)
-    assert information == pytest.approx(mutual_info_score(here, there), rel=1e-10)
-    assert relative == pytest.approx(mutual_info_score(here, there) / mutual_info_score(here, here), rel=1e-10)
-
-
-def test_linked_information_of_what_is_certain_and_of_nothing():
-    apart = np.kron(np.eye(4), np.ones((10, 10))) - np.eye(40)
-    assert linked_information(apart, np.repeat(range(4), 10)) == pytest.approx((np.log(4), 1))
-    assert linked_information(apart, np.tile(range(4), 10))[0] < 0.05
-    assert linked_information(apart, np.zeros(40, np.intp)) == (0, 0)
-    assert linked_information(np.zeros((40, 40)), LABELS) == (0, 0)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])

@@ -1,15 +1,18 @@
 """Resolve what is left open: walk through the values of each parameter, judge the clusterings, keep the best.
 
 Strengths are walked upwards, every fit starting where the last one ended, once from the recipe's own start and once
-from k-means; following a solution while the penalty grows leads to better minima than starting anew. A clustering is
-worth what the cluster of a sample tells of its neighbour's: the mutual information over the links, plus its share of
-all there is to tell. The best goes on as long as a fit does; if another is worth more then, so does that one, and the
-better end is kept.
+from k-means; following a solution while the penalty grows leads to better minima than starting anew. By a criterion a
+clustering loses its distance from the best one, as a share of the distance between the best and the worst; the median
+of what it loses by three criteria counts. The best goes on as long as a fit does; if another is better then, so does
+that one, and the better end is kept.
 
-The information favours clusters of equal size, its share favours a large cluster with a few small ones; their sum has
-no weight to tune. Numbers of components are compared by the share of links that stay inside a cluster, mean over the
-clusters, plus the modularity: the first falls and the second rises with the number, until clusters are split that
-belong together.
+The three err in different ways: how few of its links to neighbours a cluster cuts (by itself it likes to cut off small
+pieces), the modularity of the links (by itself it likes clusters of equal size), and the silhouette in the data (by
+itself it knows nothing of curved clusters). A median follows the two that agree, and has no weights to tune.
+
+Numbers of components are compared by the links alone: the share that stays inside a cluster, mean over the clusters,
+plus the modularity. The first falls and the second rises with the number, until clusters are split that belong
+together.
 """
 
 from __future__ import annotations
@@ -27,19 +30,20 @@ from ..solvers.codes import code_samples
 from .criteria import stability
 from .grids import Grid, Kind, strength_unit
 from .record import Path, Selection
-from .trials import CRITERIA, FIRST, JUDGING_NEIGHBORS, SHORT, Factors, Recipe, Trial, Trials
+from .trials import CRITERIA, FIRST, JUDGING_NEIGHBORS, MORE_KMEANS_STARTS, SHORT, Factors, Recipe, Trial, Trials
 
 # Choices are made on at most so many rows; the final fit is of all.
 MOST_ROWS = 2000
 # Passes over a row when the rows that took no part in the choice get their first codes.
 PASSES = 50
-# Criteria that decide, by the kind of the parameter: their sum is what a clustering is worth.
+# Criteria that decide, by the kind of the parameter.
 DECIDE: dict[Kind, tuple[str, ...]] = {
-    "strength": ("information", "relative information"),
-    "neighbors": ("information", "relative information"),
+    "strength": ("connectedness", "modularity", "silhouette"),
+    "neighbors": ("connectedness", "modularity", "silhouette"),
     "components": ("connectedness", "modularity"),
 }
-# What a trial is worth may fall on the way to its end; so many are followed at most.
+ROUNDING = 1e-9
+# A trial may get worse on the way to its end; so many are followed at most.
 MOST_FINISHED = 2
 # The walk through numbers of components ends when so many in a row were worse than the best.
 WORSE_IN_A_ROW = 2
@@ -125,11 +129,11 @@ def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tupl
     """Try the values of one parameter; the path, and the trial that is best."""
     if grid.kind == "components":
         rows = _count(trials, name, grid, others)
-        value = best_row(rows, grid.kind)
+        value = _best_number(rows)
         return _record(name, rows, grid.kind, (value, 0)), rows[value][0]
     unit = strength_unit(trials.with_parameters(others), trials.X) if grid.kind == "strength" and grid.refined else 1
     rows = _follow(trials, name, [value * unit for value in grid.values], others)
-    place, end = _finished(trials, rows, grid.kind)
+    place, end = _finished(trials, rows)
     return _record(name, rows, grid.kind, place), end
 
 
@@ -138,16 +142,16 @@ def _count(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> lis
 
     def trial(k: float) -> list[Trial]:
         parameters = {**others, name: int(k)}
-        return [trials.run(parameters, trials.own_start(parameters), FIRST)]
+        return [trials.run(parameters, trials.own_start(parameters), FIRST, MORE_KMEANS_STARTS)]
 
     rows: list[list[Trial]] = []
     for k in grid.values:
         rows.append(trial(k))
-        best = best_row(rows, grid.kind)
+        best = _best_number(rows)
         if grid.refined and best < len(rows) - WORSE_IN_A_ROW:
             break
     if grid.refined:
-        best = best_row(rows, grid.kind)
+        best = _best_number(rows)
         low, high = grid.values[max(best - 1, 0)], grid.values[min(best + 1, len(rows) - 1)]
         between = np.unique(np.linspace(low, high, MOST_BETWEEN + 2).round())
         rows += [trial(k) for k in between if k not in grid.values]
@@ -165,27 +169,38 @@ def _follow(trials: Trials, name: str, values: Sequence[float], others: dict[str
     return rows
 
 
-def _finished(trials: Trials, rows: list[list[Trial]], kind: Kind) -> tuple[tuple[int, int], Trial]:
-    """The best trial goes on to its end; if another one is worth more then, that one does as well. The better end."""
-    worth, ends = worths(rows, kind), {}
+def _best_number(rows: list[list[Trial]]) -> int:
+    """The row of the best number of components. Shares of links are added up as they are."""
+    return int(_verdicts(rows, "components").sum(axis=0).argmax())
+
+
+def _finished(trials: Trials, rows: list[list[Trial]]) -> tuple[tuple[int, int], Trial]:
+    """The best trial goes on to its end; if another one is better then, that one does as well. The better end."""
+    loss, ends = losses(rows, rows), {}
     for _ in range(MOST_FINISHED):
-        value, start = divmod(int(worth.argmax()), worth.shape[1])
+        value, start = divmod(int(loss.argmin()), loss.shape[1])
         if (value, start) in ends:
             break
         ends[value, start] = trials.finish(rows[value][start])
-        worth[value, start] = worths([[ends[value, start]]], kind).item()
-    place = max(ends, key=worth.__getitem__)
+        loss[value, start] = losses([[ends[value, start]]], rows).item()
+    place = min(ends, key=loss.__getitem__)
     return place, ends[place]
 
 
-def worths(rows: Sequence[Sequence[Trial]], kind: Kind) -> Array:
-    """What every trial is worth, one row per value and one column per start."""
-    return np.array([[sum(trial.criteria[name] for name in DECIDE[kind]) for trial in row] for row in rows])
+def losses(rows: Sequence[Sequence[Trial]], path: Sequence[Sequence[Trial]]) -> Array:
+    """What every trial loses against the best ones of a path, one row per value and one column per start.
+
+    By each criterion that is the distance from the best, as a share of the distance between the best and the worst; the
+    median of the three counts.
+    """
+    verdicts, seen = _verdicts(rows, "strength"), _verdicts(path, "strength")
+    best, span = seen.max(axis=(1, 2), keepdims=True), np.ptp(seen, axis=(1, 2), keepdims=True)
+    return np.asarray(np.median((best - verdicts) / np.where(span > ROUNDING, span, 1), axis=0))
 
 
-def best_row(rows: Sequence[Sequence[Trial]], kind: Kind) -> int:
-    """Which value is best, where there is one start; the first of equals."""
-    return int(worths(rows, kind).argmax())
+def _verdicts(rows: Sequence[Sequence[Trial]], kind: Kind) -> Array:
+    """What each of the criteria that decide says of every trial."""
+    return np.array([[[trial.criteria[name] for trial in row] for row in rows] for name in DECIDE[kind]])
 
 
 def _record(name: str, rows: list[list[Trial]], kind: Kind, best: tuple[int, int]) -> Path:

@@ -41,8 +41,7 @@ def normalized_cut(edges: Any, labels: IntArray, n_clusters: int | None = None) 
     >>> float(round(normalized_cut(chain, np.array([0, 0, 1, 1])), 3))
     0.333
     """
-    table = _links(edges, labels)
-    inside, volume = table.diagonal(), table.sum(axis=0)
+    inside, volume = _links(edges, labels)
     k = max(len(volume), n_clusters or 0)
     linked = volume > 0
     return float((k - (inside[linked] / volume[linked]).sum()) / k)
@@ -63,46 +62,17 @@ def modularity(edges: Any, labels: IntArray) -> float:
         Below 1; higher is better. Unlike the normalised cut it can be compared between numbers of clusters, and it
         favours clusters of equal size.
     """
-    table = _links(edges, labels)
-    total = table.sum()
-    return float((table.trace() - np.square(table.sum(axis=0)).sum() / total) / total) if total > 0 else 0.0
+    inside, volume = _links(edges, labels)
+    total = volume.sum()
+    return float(inside.sum() / total - np.square(volume / total).sum()) if total > 0 else 0.0
 
 
-def linked_information(edges: Any, labels: IntArray) -> tuple[float, float]:
-    """How much the cluster of a sample tells of its neighbour's: mutual information over the links, and its share.
-
-    Σ_ab p_ab log(p_ab / (p_a p_b)), with p_ab the share of links between clusters a and b: the likelihood of the links
-    under a stochastic block model with given degrees (Karrer & Newman 2011), per link, less that of a random graph.
-
-    Parameters
-    ----------
-    edges : sparse matrix of shape (n_samples, n_samples)
-        Symmetric non-negative edge weights.
-    labels : ndarray of int, shape (n_samples,)
-
-    Returns
-    -------
-    information : float
-        In nats, at least 0; higher is better. Many clusters of equal size have more to tell.
-    relative : float
-        The same as a share of the entropy −Σ_a p_a log p_a, which is all there is to tell: in [0, 1], whatever the
-        sizes of the clusters. 0 if there is one cluster only.
-    """
-    table = _links(edges, labels)
-    if not table.any():
-        return 0.0, 0.0
-    joint = table / table.sum()
-    share = joint.sum(axis=0)
-    met, used = joint > 0, share > 0
-    information = float((joint[met] * np.log(joint[met] / np.outer(share, share)[met])).sum())
-    entropy = float(-(share[used] * np.log(share[used])).sum())
-    return information, information / entropy if entropy > 0 else 0.0
-
-
-def _links(edges: Any, labels: IntArray) -> Array:
-    """The weight of links between every two clusters; those inside one are counted from both ends."""
+def _links(edges: Any, labels: IntArray) -> tuple[Array, Array]:
+    """Per cluster: the weight of links inside, counted from both ends, and of all its links."""
     Z = _membership(labels)
-    return np.asarray((Z.T @ (sp.csr_array(edges, dtype=np.float64) @ Z)).toarray())
+    edges = sp.csr_array(edges, dtype=np.float64)
+    inside = np.asarray((Z * (edges @ Z)).sum(axis=0)).ravel()
+    return inside, np.asarray(Z.T @ np.asarray(edges.sum(axis=1)).ravel()).ravel()
 
 
 def _membership(labels: IntArray) -> Any:

@@ -21,13 +21,12 @@ class Path:
     values : ndarray of shape (n_values,)
         In rising order.
     criteria : dict of str to ndarray of shape (n_values, n_starts)
-        Of the clusters of every trial, larger is better: "information", what the cluster of a sample tells of its
-        neighbour's, in nats; "relative information", as a share of all there is to tell; "connectedness", the share of
-        a cluster's links to neighbours that stay inside, mean over the clusters; "modularity" of the links.
+        Of the clusters of every trial, larger is better: "connectedness", the share of a cluster's links to neighbours
+        that stay inside, mean over the clusters; "modularity" of the links; "silhouette", on X.
     stability : ndarray of shape (n_values,)
         Adjusted Rand index between the clusters from different starts; NaN if there is one start.
     decided_by : tuple of str
-        The criteria whose sum is largest where the choice fell.
+        The criteria that had a say.
     chosen : float
     start : int
         Which start was best in the end: 0 is that of the estimator, 1 that of k-means.

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import clone
 
 from ..graphs import neighbor_graph
-from .criteria import agreement, linked_information, modularity, normalized_cut, silhouette
+from .criteria import agreement, modularity, normalized_cut, silhouette
 from .trials import JUDGING_NEIGHBORS
 
 Scorer = Callable[..., float]
@@ -24,10 +24,6 @@ def _connectedness(estimator: Any, X: Any, y: Any = None) -> float:
 
 def _modularity(estimator: Any, X: Any, y: Any = None) -> float:
     return modularity(_graph(X), estimator.predict(X))
-
-
-def _information(estimator: Any, X: Any, y: Any = None) -> float:
-    return sum(linked_information(_graph(X), estimator.predict(X)))
 
 
 def _silhouette(estimator: Any, X: Any, y: Any = None) -> float:
@@ -51,7 +47,6 @@ def _n_clusters(estimator: Any) -> int:
 SCORERS: dict[str, Scorer] = {
     "reconstruction": _reconstruction,
     "connectedness": _connectedness,
-    "information": _information,
     "modularity": _modularity,
     "silhouette": _silhouette,
     "prediction strength": _prediction_strength,
@@ -70,8 +65,6 @@ def get_scorer(name: str) -> Scorer:
 
     - "reconstruction": the estimator's `score`. It falls with every penalty, so use it for what is no penalty.
     - "connectedness": the share of a cluster's links to neighbours that stay inside, mean over the clusters.
-    - "information": what the cluster of a sample tells of its neighbour's, in nats, plus its share of all there is to
-      tell; by this "auto" chooses strengths.
     - "modularity": of the links; comparable between numbers of components.
     - "silhouette": with cosine distances, on X.
     - "prediction strength": whether a model fitted to the new samples finds the clusters that were predicted

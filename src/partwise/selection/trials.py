@@ -18,15 +18,16 @@ from ..core.types import Array, IntArray
 from ..graphs import check_graph, neighbor_graph
 from ..solvers.loop import Options
 from ..solvers.starts import start_factors
-from .criteria import linked_information, modularity, normalized_cut
+from .criteria import modularity, normalized_cut, silhouette
 
 # Labels settle long before the objective does; where a walk begins there is most to do.
 SHORT, FIRST = Options(10, 1e-4), Options(30, 1e-4)
-KMEANS_STARTS = 3
+# Runs of k-means per trial; more where numbers of components are compared, which have one trial each.
+KMEANS_STARTS, MORE_KMEANS_STARTS = 3, 5
 # Clusterings are judged by the links to so many neighbours, whatever the method uses.
 JUDGING_NEIGHBORS = 5
 # Larger is better for all of them.
-CRITERIA = ("information", "relative information", "connectedness", "modularity")
+CRITERIA = ("connectedness", "modularity", "silhouette")
 
 Factors = tuple[Array, Array]
 
@@ -106,6 +107,7 @@ class Trials:
         self.bind = Binder(X, y, rng)
         self._rng = rng
         self._seed = int(rng.randint(np.iinfo(np.int32).max))
+        self._metric: Any = getattr(recipe, "metric", "cosine")
 
     @cached_property
     def edges(self) -> Any:
@@ -138,7 +140,9 @@ class Trials:
         """Where a trial ends if it goes on as long as a fit does."""
         return self.run(trial.parameters, trial.factors, Options(self.recipe.max_iter, self.recipe.tol))
 
-    def run(self, parameters: dict[str, Any], start: Factors, options: Options) -> Trial:
+    def run(
+        self, parameters: dict[str, Any], start: Factors, options: Options, kmeans_starts: int = KMEANS_STARTS
+    ) -> Trial:
         """Sweeps from somewhere, and a look at the clusters."""
         recipe = self.with_parameters(parameters)
         W, Ht = start
@@ -146,7 +150,7 @@ class Trials:
             # A trial is not meant to converge, and what is wrong with a value will show in what it is worth.
             warnings.simplefilter("ignore")
             minimum = recipe._minimise(self.X, self.bind(recipe._terms()), [lambda: State(self.X, W, Ht)], options)
-            labels = recipe._assign(minimum.state.W, self._seed, KMEANS_STARTS).labels
+            labels = recipe._assign(minimum.state.W, self._seed, kmeans_starts).labels
         if minimum.result.stop_reason == "interrupted":
             raise KeyboardInterrupt
         return Trial(parameters, (minimum.state.W, minimum.state.Ht), labels, self.judge(labels, recipe.n_components))
@@ -154,8 +158,8 @@ class Trials:
     def judge(self, labels: IntArray, n_clusters: int) -> dict[str, float]:
         """What a clustering is worth by every criterion."""
         worth = (
-            *linked_information(self.edges, labels),
             1 - normalized_cut(self.edges, labels, n_clusters),
             modularity(self.edges, labels),
+            silhouette(self.X.array, labels, self._metric),
         )
         return dict(zip(CRITERIA, worth, strict=True))
