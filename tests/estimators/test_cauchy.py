@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from partwise import NMF, CauchyNMF
-from partwise.core.storage import as_operand
 from partwise.core.state import State
+from partwise.core.storage import as_operand
 from partwise.terms import TruncatedCauchy
 from partwise.terms.cauchy import residual_deviation, truncated_entries
 from partwise.testing import check_term

@@ -3,8 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
-from partwise.core.operand import as_operand
 from partwise.core.state import State
+from partwise.core.storage import as_operand
 from partwise.solvers.row_assignment import OneEntryObjective
 from partwise.solvers.spectral import spectral_embedding
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from partwise.core.operand import as_operand
+from partwise.core.storage import as_operand
 from partwise.solvers.starts import kmeans_start
 
 X = np.random.RandomState(0).uniform(0.1, 1.0, size=(5, 4))

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from partwise.core.operand import as_operand
+from partwise.core.storage import as_operand
 from partwise.terms import NeighborGraph, Smoothness
 
 # Four pairs of samples in four directions: each is its partner's nearest, so the graph has four pieces.

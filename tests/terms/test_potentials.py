@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import rel_entr
 
-from partwise.core.operand import as_operand
+from partwise.core.storage import as_operand
 from partwise.terms.divergence import row_potentials
 
 RNG = np.random.RandomState(0)
