@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-full fuzz reliability lint types unit bench bench-full clean
+.PHONY: demo test test-full test-oldest fuzz reliability coverage mutation lint types unit bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/partwise compare digits --output partwise-digits.html
@@ -21,10 +21,35 @@ types: $(READY)
 unit: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto  # processes instead of threads
 
-# Also what takes minutes: fits that are killed at random moments, and long fuzzing.
+# Also what takes long: fits that are killed at random moments, long fuzzing, coverage, wrong code that tests must notice.
 test-full: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --slow
-	$(MAKE) fuzz
+	$(MAKE) fuzz coverage mutation
+
+# The tests with the oldest versions that pyproject.toml allows, in an environment of their own.
+OLDEST := .venv-oldest
+test-oldest: $(OLDEST)/.ready
+	OMP_NUM_THREADS=1 NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(OLDEST)/bin/pytest --numprocesses auto
+
+# Lines that tests run. Compiled kernels have none: small tests of the rooms that use them run once more without numba.
+KERNEL_TESTS := tests/graphs tests/terms tests/solvers/test_missing.py -k "not digits and not memory and not searches"
+SLOW_TESTS := tests/benchmarks tests/reliability/test_cases.py tests/reliability/test_properties.py \
+	tests/estimators/test_common.py tests/oracles/test_against_sklearn.py tests/solvers/test_never_rises.py \
+	tests/solvers/test_baselines_never_rise.py
+coverage: $(READY)
+	$(BIN)/coverage erase
+	OMP_NUM_THREADS=1 NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest --numprocesses auto $(KERNEL_TESTS)
+	OMP_NUM_THREADS=1 $(BIN)/coverage run -m pytest --numprocesses auto $(addprefix --ignore=,$(SLOW_TESTS))
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --skip-covered --show-missing --fail-under=95
+	$(BIN)/python -m docs.quality --coverage
+
+# Whether tests notice wrong code: SAMPLE changes of each of terms, solvers and metrics, one at a time.
+SAMPLE ?= 60
+mutation: $(READY)
+	test -x $(BIN)/mutmut || $(BIN)/python -m pip install --quiet --editable '.[mutation]'
+	OMP_NUM_THREADS=1 $(BIN)/python tests/mutation --sample $(SAMPLE)
+	$(BIN)/python -m docs.quality
 
 # Damaged and hostile input for everything that reads files or graphs; SECONDS for each of the targets.
 SECONDS ?= 20
@@ -46,5 +71,10 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $(READY)
 
+$(OLDEST)/.ready: pyproject.toml tests/oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --only-binary :all: --constraint tests/oldest.txt --editable '.[test]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(OLDEST) mutants .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -7,35 +7,63 @@ from pathlib import Path
 
 import numpy as np
 
-FIGURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "selection.png"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGE, FIGURE = DOCS / "selection.md", DOCS / "images" / "selection.png"
+# The part of the page that is written here.
+BEGIN, END = "<!-- Written by benchmarks/selection_study.py --report -->\n", "<!-- Written by hand again -->\n"
 METHODS = ("GraphNMF", "LocalLearningNMF", "LocalCoordinateNMF")
+NEIGHBORS = "GraphNMF, n_neighbors"
 COLUMNS = ("best by labels", "auto", "best fixed", "NMF", "k-means")
+MOST_LOST, MOST_BELOW_NMF = 4, 1
 
 
 def report(rows, sets, held_out):
-    """Print a table per method and score, and draw the losses."""
-    losses = {}
-    for method in METHODS:
-        for score in ("accuracy", "nmi"):
-            table, repeats, fixed = summary(rows, sets, method, score)
-            if not table:
-                continue
-            print(f"\n### {method}, {score} in %\n")
-            print("| data | repeats | " + " | ".join(COLUMNS) + " | auto − best | auto − NMF | best in every draw |")
-            print("|" + "---|" * (len(COLUMNS) + 5))
-            for name, line in table.items():
-                shown = f"*{name}*" if name in held_out else name
-                cells = [f"{line[column]:.1f}" for column in COLUMNS]
-                gaps = f"{line['auto'] - line['best by labels']:+.1f} | {line['auto'] - line['NMF']:+.1f}"
-                print(f"| {shown} | {repeats[name]} | " + " | ".join(cells) + f" | {gaps} | {line['oracle']:.1f} |")
-            mean = {column: np.mean([line[column] for line in table.values()]) for column in (*COLUMNS, "oracle")}
-            cells = " | ".join(f"**{mean[column]:.1f}**" for column in COLUMNS)
-            gaps = f"{mean['auto'] - mean['best by labels']:+.1f} | {mean['auto'] - mean['NMF']:+.1f}"
-            print(f"| **mean** | | {cells} | {gaps} | {mean['oracle']:.1f} |")
-            print(f"\nBest fixed strength: {fixed}.{cost(rows, table, method)}")
-            if score == "accuracy":
-                losses[method] = {n: (line["auto"] - line["best by labels"], line) for n, line in table.items()}
-    draw(losses, held_out)
+    """Write the tables into the page, and draw the losses."""
+    parts, lines = [], []
+    tables = {method: summary(rows, sets, method, "accuracy") for method in (*METHODS, NEIGHBORS)}
+    tables = {method: found for method, found in tables.items() if found[0]}
+    for method, (table, repeats, fixed) in tables.items():
+        parts += [f"### {method}\n", *accuracies(table, repeats, held_out)]
+        means = [
+            f"{column} {np.mean([line[column] for line in summary(rows, sets, method, 'nmi')[0].values()]):.1f}"
+            for column in COLUMNS
+        ]
+        parts.append(f"\nBest fixed value: {fixed}. Mean NMI: {', '.join(means)}.\n")
+        lines.append(in_short(method, table))
+    before, rest = PAGE.read_text().split(BEGIN)
+    text = "\n".join([*parts, "### In short\n", *lines])
+    PAGE.write_text(f"{before}{BEGIN}\n{text}\n\n{END}{rest.split(END)[1]}")
+    draw({method: tables[method][0] for method in METHODS}, held_out)
+
+
+def accuracies(table, repeats, held_out):
+    """The lines of a table, with the mean of all sets at the end."""
+    yield "| accuracy in % | repeats | " + " | ".join(COLUMNS) + " | auto − best | auto − NMF | best in every draw |"
+    yield "|" + "---|" * (len(COLUMNS) + 5)
+    mean = {column: np.mean([line[column] for line in table.values()]) for column in (*COLUMNS, "oracle")}
+    for name, line in {**table, "mean": mean}.items():
+        mark = "**" if name == "mean" else "*" if name in held_out else ""
+        cells = " | ".join(f"{line[column]:.1f}" for column in COLUMNS)
+        gaps = f"{line['auto'] - line['best by labels']:+.1f} | {line['auto'] - line['NMF']:+.1f}"
+        yield f"| {mark}{name}{mark} | {repeats.get(name, '')} | {cells} | {gaps} | {line['oracle']:.1f} |"
+
+
+def in_short(method, table):
+    """What a table says against what was asked of it."""
+    lost = {name: line["best by labels"] - line["auto"] for name, line in table.items()}
+    below = {name: line["NMF"] - line["auto"] for name, line in table.items()}
+    means = ", ".join(
+        f"{column} {np.mean([line[column] - line['best by labels'] for line in table.values()]):+.1f}"
+        for column in ("auto", "best fixed", "NMF")
+    )
+    far, under = (
+        ", ".join(f"`{name}` ({gap:.1f})" for name, gap in gaps.items() if gap > most) or "no set"
+        for gaps, most in ((lost, MOST_LOST), (below, MOST_BELOW_NMF))
+    )
+    return (
+        f'- **{method}**, on average against the best by labels: {means}. "auto" loses more than {MOST_LOST} points on '
+        f"{far}; it is more than {MOST_BELOW_NMF} point below plain NMF on {under}."
+    )
 
 
 def summary(rows, sets, method, score):
@@ -62,34 +90,23 @@ def summary(rows, sets, method, score):
     return table, repeats, "0" if fixed == "NMF" else fixed
 
 
-def cost(rows, sets, method):
-    """What "auto" took, in fits with a fixed strength, over the sets."""
-    seconds = defaultdict(list)
-    for row in rows:
-        if row["method"] == method:
-            seconds[row["data"], row["strength"] == "auto"].append(float(row["seconds"]))
-    ratios = {name: np.mean(seconds[name, True]) / np.mean(seconds[name, False]) for name in sets}
-    most, median = max(ratios, key=ratios.get), np.median(list(ratios.values()))
-    return f" Cost of auto in such fits: median {median:.1f}, most {ratios[most]:.1f} ({most})."
-
-
-def draw(losses, held_out):
+def draw(tables, held_out):
     """Per method, what auto and the best fixed strength and NMF lose against the best by labels."""
     from matplotlib.figure import Figure
 
     from partwise.report import picture_bytes
     from partwise.report.canvas import INK, MUTED, RULE, SHADES
 
-    figure = Figure(figsize=(10, 1 + 0.21 * max(map(len, losses.values()))), dpi=144, layout="constrained")
-    panels = figure.subplots(1, len(losses), squeeze=False, sharey=True)[0]
-    for panel, (method, found) in zip(panels, losses.items(), strict=True):
+    figure = Figure(figsize=(10, 1 + 0.21 * max(map(len, tables.values()))), dpi=144, layout="constrained")
+    panels = figure.subplots(1, len(tables), squeeze=False, sharey=True)[0]
+    for panel, (method, found) in zip(panels, tables.items(), strict=True):
         places = np.arange(len(found))[::-1]
         shades = {"NMF": SHADES[1], "best fixed": SHADES[2], "auto": INK}
         for column, shade in shades.items():
-            gaps = [line[column] - line["best by labels"] for _, line in found.values()]
+            gaps = [line[column] - line["best by labels"] for line in found.values()]
             panel.scatter(gaps, places, color=shade, s=22, label=column, zorder=3)
         panel.axvline(0, color=MUTED, linewidth=0.8)
-        panel.axvline(-4, color=RULE, linewidth=0.8, linestyle="--")
+        panel.axvline(-MOST_LOST, color=RULE, linewidth=0.8, linestyle="--")
         panel.set_yticks(places, [f"{name} (kept out)" if name in held_out else name for name in found], size=7)
         panel.set_title(method, size=9, color=INK)
         panel.set_xlabel("points of accuracy against best by labels", size=8, color=MUTED)

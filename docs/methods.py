@@ -135,7 +135,7 @@ def _top(kind: type[Any]) -> tuple[str, str]:
 
 
 def _call(entry: Any) -> str:
-    given = {**entry.settings, **entry.protocol}
+    given = entry.settings
     return f"`{entry.estimator}({', '.join(f'{name}={value!r}' for name, value in given.items())})`"
 
 

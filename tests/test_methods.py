@@ -3,12 +3,14 @@
 import csv
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 
 import partwise
 from partwise import methods
+from partwise.experiments import load_protocol, paper_names
 
 TABLES = Path(__file__).parents[2] / "shared" / "papers" / "tables.csv"
 
@@ -30,7 +32,7 @@ def test_entries_make_estimators(entry):
     assert isinstance(model, BaseEstimator)
     # Wrong names and values of parameters would show here.
     model._validate_params()
-    for name, value in {**entry.settings, **entry.protocol}.items():
+    for name, value in entry.settings.items():
         assert getattr(model, name) == value
 
 
@@ -47,7 +49,26 @@ def test_names_that_mean_the_same_need_no_paper():
     assert methods.method("GNMF").paper == "GNMF"
     assert methods.method("SNMF").estimator == methods.method("Semi-NMF").estimator == "SemiNMF"
     assert isinstance(methods.method("k-means")(4), KMeans)
-    assert methods.method("Kmeans")(4).n_init == 20
+
+
+@pytest.mark.parametrize("paper", paper_names())
+def test_settings_are_those_with_which_the_tables_are_measured(paper):
+    protocol = load_protocol(paper)
+    for name in methods.names(protocol.paper):
+        entry, plan = methods.method(name, protocol.paper), protocol.methods[name]
+        assert (entry.estimator, entry.start) == (plan.estimator, plan.start)
+        measured = [setting for dataset in protocol.datasets for setting in plan.settings(dataset)]
+        assert all(setting.items() >= dict(entry.settings).items() for setting in measured)
+
+
+def test_starts_that_no_estimator_has():
+    X = np.random.RandomState(0).uniform(size=(20, 8))
+    entry = methods.method("GNMF", paper="GNMF")
+    W, H = entry.starting_point(X, 3, seed=1)
+    assert W.shape == (20, 3)
+    np.testing.assert_allclose(np.linalg.norm(H, axis=1), 1)
+    assert entry(3, init=(W, H)).fit(X).n_iter_ == 100
+    assert methods.method("CNMF", paper="CNMF").starting_point(X, 3) is None
 
 
 def test_changes_and_what_cannot_be_changed():

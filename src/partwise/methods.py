@@ -1,7 +1,8 @@
 """The methods of the papers' tables, by the names they have there.
 
 The same letters may mean different things: "CNMF" is constrained in one paper and convex in another, and what two of
-the papers call NMF is weighted. So a method is looked up by its paper and its name.
+the papers call NMF is weighted. So a method is looked up by its paper and its name. Settings are those of the papers'
+protocols (`experiments/papers/*.toml`), with which their tables are measured.
 
 >>> from partwise import methods
 >>> methods.method("CNMF", paper="RLS-NMF")
@@ -10,18 +11,23 @@ Method(paper='RLS-NMF', name='Convex-NMF', estimator='ConvexNMF')
 >>> model.graph_strength, model.n_neighbors, model.max_iter
 (10.0, 5, 100)
 >>> methods.names("CNMF")
-['NMF', 'NTF', 'GNMF', 'SemiGNMF', 'CNMF']
+['NMF', 'GNMF', 'NTF', 'SemiGNMF', 'CNMF']
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-# How the papers run a factorisation: multiplicative rules from a random start, a fixed number of sweeps.
-RULES = {"solver": "multiplicative", "init": "random", "tol": 0}
+from .experiments.plan import DEFAULTS
+from .experiments.preparation import STARTS
+from .experiments.protocol import MethodPlan, load_protocol, paper_names
+from .experiments.runs import find_estimator
+
+# Parameters that make another method of an estimator; all others say how, how long or how strongly it is run.
+KIND = ("weighting", "use_labels")
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,24 +43,23 @@ class Method:
     estimator : str
         The class in `partwise`; "KMeans" is scikit-learn's.
     settings : mapping
-        Parameters that say which method it is.
-    protocol : mapping
-        Parameters that say how the paper runs it: solver, start, sweeps, label rule. Where a paper searches a grid,
-        the estimator's default stands.
+        Parameters of the estimator that are the same on all data sets of the paper. Where the paper searches a grid,
+        or takes other values on other data, the estimator's default stands.
     aliases : tuple of str
         Other names of it in the same paper.
+    start : str, optional
+        The paper's start, if it is none of the estimator's: see :meth:`starting_point`.
     """
 
     paper: str
     name: str
     estimator: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    protocol: Mapping[str, Any] = field(default_factory=dict)
     aliases: tuple[str, ...] = ()
+    start: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
-        object.__setattr__(self, "protocol", MappingProxyType(dict(self.protocol)))
 
     def __repr__(self) -> str:
         return f"Method(paper={self.paper!r}, name={self.name!r}, estimator={self.estimator!r})"
@@ -69,80 +74,54 @@ class Method:
         **changes
             Parameters to set otherwise, or besides: `random_state`, `sample_shape`, …
         """
-        parameters = {**self.settings, **self.protocol, **changes}
-        if self.estimator == "KMeans":
-            return self.estimator_class(n_clusters=n_components, **parameters)
-        return self.estimator_class(n_components, **parameters)
+        return self.estimator_class(n_components, **{**self.settings, **changes})
+
+    def starting_point(self, X: Any, n_components: int, seed: int = 0) -> Any:
+        """What to give as `init` for the paper's start on these data, if it has a start of its own.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        n_components : int
+        seed : int
+
+        Returns
+        -------
+        init : tuple of (W, H), or None if the settings name the start
+        """
+        return None if self.start is None else STARTS[self.start](X, n_components, seed)
 
     @property
     def estimator_class(self) -> Any:
         """The class of the estimator."""
-        if self.estimator == "KMeans":
-            from sklearn.cluster import KMeans
-
-            return KMeans
-        import partwise
-
-        return getattr(partwise, self.estimator)
+        return find_estimator(self.estimator)
 
     @property
     def meaning(self) -> tuple[str, tuple[tuple[str, Any], ...]]:
-        """What tells methods apart: the class and the settings, not how long it is run."""
-        return self.estimator, tuple(sorted(self.settings.items()))
+        """What tells methods apart: the class and what kind of it, not how it is run."""
+        return self.estimator, tuple((name, self.settings[name]) for name in KIND if name in self.settings)
 
 
-def _kmeans(paper: str) -> Method:
-    return Method(paper, "Kmeans", "KMeans", protocol={"n_init": 20}, aliases=("K-means",))
+def _of_protocols() -> Iterator[Method]:
+    for file, paper in paper_names().items():
+        for name, plan in load_protocol(file).methods.items():
+            if name != DEFAULTS:
+                yield Method(paper, name, plan.estimator, _settings(plan), plan.aliases, plan.start)
 
 
-_GNMF = {"graph_strength": 10.0, "n_neighbors": 5}
-_BY_ARGMAX = {**RULES, "assign": "argmax"}
+def _settings(plan: MethodPlan) -> dict[str, Any]:
+    """Those of all data sets."""
+    elsewhere = {*plan.grid}.union(*plan.on.values())
+    return {
+        name: None if value == "none" else value for name, value in plan.parameters.items() if name not in elsewhere
+    }
+
 
 METHODS: tuple[Method, ...] = (
-    # Cai, He & Han 2008: 100 sweeps, k-means on the codes.
-    _kmeans("GNMF"),
-    Method("GNMF", "LSI+Kmeans", "LatentSemanticKMeans", aliases=("LSI+K-means",)),
-    Method("GNMF", "NMF", "NMF", {"weighting": "ncut"}, {**RULES, "max_iter": 100}),
-    Method("GNMF", "GNMF", "GraphNMF", _GNMF, {**RULES, "max_iter": 100}),
-    # Gu & Zhou 2009: 200 sweeps, clusters by the largest entry, strengths and neighbourhoods by grid search.
-    _kmeans("LLNMF"),
-    Method("LLNMF", "NC", "NormalizedCut", protocol={"edge_weights": "heat"}),
-    Method("LLNMF", "LLC", "LocalLearningClustering"),
-    Method("LLNMF", "NMF", "NMF", {}, {**_BY_ARGMAX, "max_iter": 200}),
-    Method("LLNMF", "Semi-NMF", "SemiNMF", {}, {"max_iter": 200, "tol": 0, "assign": "argmax"}, ("SNMF",)),
-    Method("LLNMF", "ONMTF", "OrthogonalTriNMF", {}, {"max_iter": 200, "tol": 0, "assign": "argmax"}),
-    Method("LLNMF", "GNMF", "GraphNMF", _GNMF, {**_BY_ARGMAX, "max_iter": 200}),
-    Method(
-        "LLNMF",
-        "LLNMF",
-        "LocalLearningNMF",
-        {"scale": "codes"},
-        {"init": "random", "max_iter": 200, "tol": 0, "assign": "argmax"},
-    ),
-    # Chen et al. 2013: clusters by the largest entry.
-    _kmeans("NLCF"),
-    Method("NLCF", "NMF", "NMF", {}, {**_BY_ARGMAX, "max_iter": 500}),
-    Method("NLCF", "NMF-SC", "SparsenessNMF", {}, {"init": "random", "max_iter": 500, "tol": 0, "assign": "argmax"}),
-    Method("NLCF", "NLCF", "LocalCoordinateNMF", {}, {**_BY_ARGMAX, "max_iter": 1000}),
-    Method("NLCF", "NLCF-G", "LocalCoordinateNMF", {"graph_strength": 10.0}, {**_BY_ARGMAX, "max_iter": 1000}),
-    # Liu & Wu 2010: 200 sweeps, k-means on the codes.
-    Method("CNMF", "NMF", "NMF", {"weighting": "ncut"}, {**RULES, "max_iter": 200}),
-    Method("CNMF", "NTF", "TensorNMF", {}, {"init": "random", "max_iter": 200, "tol": 0}),
-    Method("CNMF", "GNMF", "GraphNMF", _GNMF, {**RULES, "max_iter": 200}),
-    Method("CNMF", "SemiGNMF", "GraphNMF", {**_GNMF, "use_labels": True}, {**RULES, "max_iter": 200}),
-    Method("CNMF", "CNMF", "ConstrainedNMF", {}, {**RULES, "max_iter": 200}),
-    # Hou & Peng: 200 sweeps, k-means on the codes.
-    Method("RLS-NMF", "NMF", "NMF", {}, {**RULES, "max_iter": 200}),
-    Method("RLS-NMF", "Convex-NMF", "ConvexNMF", {}, {"max_iter": 200, "tol": 0}, ("CNMF",)),
-    Method("RLS-NMF", "ONMF", "OrthogonalNMF", {}, {"max_iter": 200, "tol": 0, "assign": "kmeans"}),
-    Method("RLS-NMF", "WNMF", "WeightedNMF", {}, {**RULES, "max_iter": 200}),
-    Method("RLS-NMF", "Semi-NMF", "SemiNMF", {}, {"max_iter": 200, "tol": 0}),
-    Method("RLS-NMF", "TCNMF", "CauchyNMF", {}, {"init": "random", "max_iter": 200, "tol": 0}),
-    Method("RLS-NMF", "KOGNMF", "KernelGraphNMF", {}, {"max_iter": 200, "tol": 0}),
-    Method("RLS-NMF", "RLS-NMF", "LocalSimilarityNMF", {}, {"init": "kmeans", "max_iter": 200, "tol": 0}),
+    *_of_protocols(),
     # Methods that the papers cite and do not compare with.
-    Method("Hoyer", "NMF-SC", "SparsenessNMF", {}, {"init": "random"}),
-    Method("Li", "LNMF", "LocalNMF", {}, {"init": "random"}),
+    Method("Hoyer", "NMF-SC", "SparsenessNMF", {"init": "random"}),
+    Method("Li", "LNMF", "LocalNMF", {"init": "random"}),
     Method("Cai 2011", "LCCF", "ConceptFactorization"),
 )
 
@@ -198,8 +177,8 @@ def method(name: str, paper: str | None = None) -> Method:
 
 
 def _describe(entry: Method) -> str:
-    given = ", ".join(f"{name}={value!r}" for name, value in entry.settings.items())
-    return f"{entry.estimator}({given})"
+    estimator, kind = entry.meaning
+    return f"{estimator}({', '.join(f'{name}={value!r}' for name, value in kind)})"
 
 
 def _known_paper(paper: str) -> str:

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from partwise import NMF, CauchyNMF
+from partwise.core.state import State
 from partwise.core.storage import as_operand
 from partwise.terms import TruncatedCauchy
 from partwise.terms.cauchy import residual_deviation, truncated_entries
@@ -54,6 +55,23 @@ def test_half_quadratic_rules(make):
     np.testing.assert_array_equal(model.outliers_.toarray(), outliers)
 
 
+def test_a_sample_of_outliers_alone_stays_and_the_others_move():
+    rng = np.random.RandomState(0)
+    W, Ht = rng.uniform(1, 2, size=(6, 2)), rng.uniform(1, 2, size=(5, 2))
+    data = W @ Ht.T * rng.uniform(0.9, 1.1, size=(6, 5))
+    data[2] = 1e3
+
+    def halves(data, W):
+        split = TruncatedCauchy(1.0, 10.0).bind(as_operand(data)).split(State(as_operand(data), W, Ht), "codes")
+        return *split.down.values(), *split.up.values()
+
+    down, up = halves(data, W)
+    np.testing.assert_array_equal(down[2], up[2])
+    assert (down[2] > 0).all()
+    rest = np.arange(6) != 2
+    np.testing.assert_allclose((down[rest], up[rest]), halves(data[rest], W[rest]))
+
+
 def test_a_wide_scale_is_the_squared_error():
     wide = CauchyNMF(K, cauchy_scale=1e6, truncation=np.inf, init=START, max_iter=30, tol=0).fit(X)
     plain = NMF(K, solver="multiplicative", init=START, max_iter=30, tol=0).fit(X)
@@ -87,6 +105,11 @@ def test_deviation_of_the_residuals():
     assert residual_deviation(as_operand(sp.csr_array(noisy)), W, Ht) == residual_deviation(as_operand(noisy), W, Ht)
     exact = residual_deviation(as_operand(W @ Ht.T), W, Ht)
     assert 0 < exact < 0.01
+    # Samples of no weight have no say.
+    counts = np.arange(300) < 100
+    wild = np.where(counts[:, None], noisy, 1e3)
+    alone = residual_deviation(as_operand(noisy[:100]), W[:100], Ht)
+    assert residual_deviation(as_operand(wild, sample_weight=counts.astype(float)), W, Ht) == alone
     found = truncated_entries(as_operand(noisy), W, Ht, 10.0)
     np.testing.assert_array_equal(found.toarray(), noisy == 50)
 

@@ -12,7 +12,7 @@ import numpy as np
 warnings.simplefilter("ignore")
 from partwise import {name}
 rng = np.random.default_rng(0)
-X = sp.random_array((20_000, 20_000), density=0.003, format="csr", rng=rng)
+X = sp.random_array((20_000, 20_000), density=0.003, format="csr", random_state=rng)
 y = np.where(np.arange(20_000) < 2_000, np.arange(20_000) % 10, -1)
 {call}
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)

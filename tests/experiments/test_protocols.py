@@ -10,7 +10,16 @@ from tiny import PROTOCOL, carry_out
 from partwise.datasets import CATALOGUE
 from partwise.experiments import Journal, compare, load_protocol, paper_names, printed_numbers, read_cells, write_cells
 from partwise.experiments.plan import Place, Plan
-from partwise.experiments.preparation import STARTS, STEPS, Sample, draw_classes, draw_labels, prepare, tf_idf
+from partwise.experiments.preparation import (
+    STARTS,
+    STEPS,
+    Sample,
+    draw_classes,
+    draw_labels,
+    occurrence,
+    prepare,
+    tf_idf,
+)
 from partwise.experiments.protocol import DataPlan, MethodPlan
 from partwise.experiments.runs import is_available
 from partwise.experiments.tables import counts, counts_line, markdown_tables, plain_tables, summary_table
@@ -69,6 +78,12 @@ def test_tf_idf_entry_by_entry():
             if counts_[i, j]:
                 expected[i, j] = (1 + math.log(counts_[i, j])) * math.log(3 / (counts_[:, j] > 0).sum())
     np.testing.assert_allclose(tf_idf(sp.csr_array(counts_)).toarray(), expected)
+
+
+def test_occurrence_counts_once():
+    counts_ = sp.csr_array(np.array([[3.0, 0, 1], [1, 0, 0]]))
+    np.testing.assert_array_equal(occurrence(counts_).toarray(), counts_.toarray() > 0)
+    assert counts_.max() == 3
 
 
 def test_every_so_many_samples_of_a_class_and_the_first_ones():

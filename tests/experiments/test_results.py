@@ -43,3 +43,19 @@ def test_pages_come_from_tables(monkeypatch):
         assert page == make.paper_page(name, cells).rstrip() + "\n"
     assert (make.HERE / "README.md").read_text("utf-8") == make.summary_page(everything).rstrip() + "\n"
     sys.modules.pop("make")
+    sys.modules.pop("headline")
+
+
+def test_headline_numbers(monkeypatch):
+    """CNMF on Yale, from the committed table by hand."""
+    monkeypatch.syspath_prepend(ROOT / "docs" / "reproduction")
+    import headline
+
+    cells = [c for c in read_cells(ROOT / "results" / "cnmf.csv") if (c.dataset, c.metric) == ("Yale", "accuracy")]
+    single = {(c.method, c.n_clusters): c for c in cells if c.n_clusters != "Avg"}
+    ks = [k for method, k in single if method == "CNMF"]
+    printed = sum(single["CNMF", k].printed_mean for k in ks) / len(ks)
+    means = [sum(single[method, k].mean for k in ks) / len(ks) for method in ("CNMF", "partwise")]
+    assert headline.accuracies("cnmf")["CNMF", "Yale"] == pytest.approx((printed, *means))
+    assert {"CNMF", "GNMF", "NLCF"} <= set(headline.all_accuracies())
+    sys.modules.pop("headline")

@@ -14,8 +14,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.io import loadmat, mmread, mmwrite, savemat
 
+from partwise.core.matlab import matlab_matrices
 from partwise.files import ReadError, align, read
-from partwise.files.matlab import matlab_matrices
 from partwise.files.matrix_market import matrix_market
 
 RNG = np.random.RandomState(0)

@@ -1,9 +1,11 @@
 """What a case is, and how an estimator is put to it."""
 
 import inspect
+import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,8 @@ RNG = np.random.RandomState(0)
 X = np.kron(np.eye(3), np.ones((5, 3))) * RNG.uniform(0.5, 1.0, size=(15, 9)) + 0.2 * RNG.uniform(size=(15, 9))
 X[X < 0.05] = 0
 N_COMPONENTS = 3
+# The subject of a case that concerns no estimator.
+NO_ESTIMATOR = "files and pages"
 
 
 def everyone(model):
@@ -82,7 +86,7 @@ class Case:
     """Data, parameters and what is expected of every estimator to which they apply.
 
     `data` makes X (and `new`, if given, what is transformed after a fit to ordinary data); `act` replaces both by a
-    function of a fresh estimator.
+    function of a fresh estimator. A case that concerns no estimator is `alone`: its `act` takes a new folder.
     """
 
     group: str
@@ -95,9 +99,12 @@ class Case:
     weight: Any = None
     new: Callable[[], Any] | None = None
     act: Callable[[Any], Any] | None = None
+    alone: bool = False
 
     def subjects(self):
         """Names of the estimators it applies to."""
+        if self.alone:
+            return [NO_ESTIMATOR]
         return [name for name, model in SUBJECTS.items() if self.applies(model)]
 
 
@@ -113,7 +120,13 @@ SUBJECTS = {name: subject(kind) for name, kind in all_estimators().items()}
 
 def put(case, name):
     """Put an estimator to a case; an AssertionError if it does not do what is expected."""
-    model = clone(SUBJECTS[name]).set_params(**case.params)
+    if case.alone:
+        with tempfile.TemporaryDirectory() as folder:
+            return carry_out(case, Path(folder))
+    return carry_out(case, clone(SUBJECTS[name]).set_params(**case.params))
+
+
+def carry_out(case, model):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         # Numbers that are none are not an answer, whatever becomes of them.

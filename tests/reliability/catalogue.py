@@ -1,6 +1,8 @@
 """All cases; a new estimator joins them by being exported."""
 
+import file_cases
 import label_cases
+import persistence_cases
 import run_cases
 import shape_cases
 import sparse_cases
@@ -14,4 +16,6 @@ CASES = [
     *sparse_cases.CASES,
     *label_cases.CASES,
     *run_cases.CASES,
+    *persistence_cases.CASES,
+    *file_cases.CASES,
 ]

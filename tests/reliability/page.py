@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from case import SUBJECTS, Refused
+from case import NO_ESTIMATOR, SUBJECTS, Refused
 from catalogue import CASES
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
@@ -15,7 +15,7 @@ GROUPS = {
     "E": "Labels",
     "F": "Repetition",
     "G": "Interruption, resuming, limits",
-    "I": "Files",
+    "I": "Files and security",
 }
 INTRODUCTION = """# What partwise survives
 
@@ -25,9 +25,10 @@ that are not negative where the method asks for that, labels without gaps, and w
 data are unchanged. An error comes before any work. Broken sparse matrices also run in a process of their own
 (`test_hostile.py`), which does not die.
 
-Not in these tables, because they have tests of their own: kill and resume at random moments and files of data
-(`tests/callbacks`, `tests/files`), damaged files at random (`make fuzz`), and properties for random data
-(`tests/reliability/test_properties.py`).
+Not in these tables, because they have tests of their own: kill and resume at random moments (`tests/callbacks`), more
+files of data (`tests/files`), damaged files at random (`make fuzz`), the memory that sparse data take
+(`tests/estimators/test_memory.py`), the number of threads (`tests/core/test_threads.py`), and properties for random
+data (`tests/reliability/test_properties.py`).
 
 ## Data of any size
 
@@ -57,7 +58,7 @@ def text(outcomes):
     )
     header = [f"{group}. {title}" for group, title in GROUPS.items()]
     lines += ["", *_row("estimator", *header), *_rule(len(header) + 1)]
-    for name in SUBJECTS:
+    for name in (*SUBJECTS, NO_ESTIMATOR):
         lines += _row(name, *(tried[group, name] for group in GROUPS))
     lines += _row("cases", *(sum(case.group == group for case in CASES) for group in GROUPS))
     for group, title in GROUPS.items():
@@ -65,7 +66,7 @@ def text(outcomes):
         for case in CASES:
             if case.group == group:
                 what = f"refused: {case.expected}" if isinstance(case.expected, Refused) else str(case.expected)
-                lines += _row(case.name, what, len(case.subjects()))
+                lines += _row(case.name, what, "–" if case.alone else len(case.subjects()))
     return "\n".join(lines) + "\n"
 
 

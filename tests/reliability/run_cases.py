@@ -1,13 +1,20 @@
-"""F and G. Repetition, interruption, limits of a run; and I. models and checkpoints as files."""
+"""F and G. Repetition, interruption and limits of a run, checkpoints."""
 
+import errno
+import os
 import pickle
+import signal
 import tempfile
+import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from case import Answered, Case, Refused, X, takes, transforms
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import partwise
 from partwise.callbacks import Callback, Checkpoint, EarlyStopping, TimeBudget
@@ -19,9 +26,17 @@ class Boom(Exception):
     """What a callback raises."""
 
 
+class Killed(BaseException):
+    """The end of the process, as far as the fit can tell."""
+
+
 class Raises(Callback):
     def __init__(self, error, sweep=2):
         self.error, self.sweep, self.torn_down = error, sweep, False
+
+    def on_begin(self):
+        if self.sweep == 0:
+            raise self.error
 
     def on_sweep(self, progress):
         if progress.sweep >= self.sweep:
@@ -40,6 +55,15 @@ def raising(error, sweep=2):
             assert callback.torn_down
 
     return act
+
+
+def interrupted_at_once(model):
+    """Ctrl-C before there is anything to keep: the interruption goes on, and there is no model."""
+    try:
+        raising(KeyboardInterrupt(), sweep=0)(model)
+    except KeyboardInterrupt:
+        return model.labels_
+    raise AssertionError("the interruption was swallowed")
 
 
 def stopped(reason):
@@ -107,6 +131,70 @@ def resumed(model):
     assert np.array_equal(model.embedding_, whole.embedding_)
 
 
+def checkpointed(model, path):
+    return clone(model).set_params(max_iter=5, tol=0.0, callbacks=Checkpoint(path, every=1))
+
+
+def other_version(model):
+    path = folder() / "run.npz"
+    checkpointed(model, path).fit(X)
+    with patch.object(partwise, "__version__", "0.0.0"):
+        checkpointed(model, path).fit(X)
+
+
+def killed_while_writing(model):
+    """The old file stays whole, and the fit goes on from it to the same end."""
+    path = folder() / "run.npz"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        begun = clone(model).set_params(max_iter=5, tol=0.0)
+        begun.set_params(callbacks=[Checkpoint(path, every=1), Raises(KeyboardInterrupt(), 3)]).fit(X)
+        before = path.read_bytes()
+        with patch("partwise.core.archive.os.fsync", side_effect=Killed):
+            try:
+                checkpointed(model, path).fit(X)
+            except Killed:
+                assert path.read_bytes() == before
+            else:
+                raise AssertionError("nothing was written")
+    resumed, model = checkpointed(model, path).fit(X), model.set_params(max_iter=5, tol=0.0).fit(X)
+    assert np.array_equal(model.embedding_, resumed.embedding_)
+
+
+def full_disk(model):
+    whole = clone(model).set_params(max_iter=5, tol=0.0).fit(X)
+    path = folder() / "run.npz"
+    with patch("partwise.core.archive.os.fsync", side_effect=OSError(errno.ENOSPC, "No space left on device")):
+        model.set_params(max_iter=5, tol=0.0, callbacks=Checkpoint(path, every=1)).fit(X)
+    assert np.array_equal(model.embedding_, whole.embedding_)
+    assert not list(path.parent.iterdir())
+
+
+def in_a_fork(model):
+    """After a fit here, a fit in a forked process ends, and is the same."""
+    model.fit(X)
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if np.array_equal(clone(model).fit(X).embedding_, model.embedding_) else 3)
+        finally:
+            os._exit(4)
+    deadline = time.monotonic() + 120
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
+        time.sleep(0.01)
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(ended[1]) == 0
+
+
+def in_threads(model):
+    """Fits in several threads at once are those in one."""
+    model.fit(X)
+    with ThreadPoolExecutor(4) as threads:
+        others = list(threads.map(lambda _: clone(model).fit(X), range(4)))
+    assert all(np.array_equal(other.embedding_, model.embedding_) for other in others)
+
+
 def other_checkpoint(data=X, **changed):
     def act(model):
         path = folder() / "run.npz"
@@ -122,33 +210,6 @@ def damaged_checkpoint(damage):
         clone(model).set_params(max_iter=5, tol=0.0, callbacks=Checkpoint(path, every=1)).fit(X)
         path.write_bytes(damage(path.read_bytes()))
         model.set_params(max_iter=5, tol=0.0, callbacks=Checkpoint(path, every=1)).fit(X)
-
-    return act
-
-
-def round_trip(model):
-    path = folder() / "model.npz"
-    model.fit(X).save(path)
-    same(partwise.load(path), model)
-
-
-def pickled(model):
-    same(pickle.loads(pickle.dumps(model.fit(X))), model)
-
-
-def same(other, model):
-    assert np.array_equal(other.embedding_, model.embedding_)
-    assert np.array_equal(other.labels_, model.labels_)
-    if hasattr(model, "transform"):
-        assert np.array_equal(other.transform(X), model.transform(X))
-
-
-def damaged_model(damage):
-    def act(model):
-        path = folder() / "model.npz"
-        model.fit(X).save(path)
-        path.write_bytes(damage(path.read_bytes()))
-        partwise.load(path)
 
     return act
 
@@ -177,6 +238,13 @@ CASES = [
         applies=sweeps,
         act=raising(KeyboardInterrupt()),
         expected=Answered("interrupted after", stopped("interrupted"), "a model"),
+    ),
+    Case(
+        "G",
+        "Ctrl-C before the first sweep",
+        applies=sweeps,
+        act=interrupted_at_once,
+        expected=Refused(NotFittedError),
     ),
     Case("G", "a callback raises", applies=sweeps, act=raising(Boom("boom")), expected=Refused(Boom, "boom")),
     Case(
@@ -222,14 +290,27 @@ CASES = [
     Case(
         "G", "checkpoint of other parameters", applies=sweeps, act=other_checkpoint(n_components=2), expected=UNREADABLE
     ),
+    Case(
+        "G", "checkpoint of another version", applies=sweeps, act=other_version, expected=Refused(ValueError, "version")
+    ),
+    Case(
+        "G",
+        "killed while a checkpoint is written",
+        applies=sweeps,
+        act=killed_while_writing,
+        expected=Answered(says="old file whole, resumed bitwise equal"),
+    ),
+    Case(
+        "G",
+        "no room on the disk for a checkpoint",
+        applies=sweeps,
+        act=full_disk,
+        expected=Answered("could not be written", says="bitwise equal"),
+    ),
+    Case("G", "in a forked process", act=in_a_fork, expected=Answered(says="bitwise equal")),
+    Case("G", "in four threads at once", act=in_threads, expected=Answered(says="bitwise equal")),
     *(
         Case("G", f"checkpoint: {name}", applies=sweeps, act=damaged_checkpoint(damage), expected=UNREADABLE)
-        for name, damage in DAMAGES.items()
-    ),
-    Case("I", "saved and loaded", act=round_trip, expected=Answered(says="equal")),
-    Case("I", "pickled", act=pickled, expected=Answered(says="equal")),
-    *(
-        Case("I", f"model file: {name}", act=damaged_model(damage), expected=UNREADABLE)
         for name, damage in DAMAGES.items()
     ),
 ]

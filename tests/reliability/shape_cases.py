@@ -82,6 +82,14 @@ GRAPHS_REFUSED = {
     "with NaN": (np.full((N, N), np.nan), "NaN"),
     "with infinity": (np.where(np.eye(N) > 0, 0, np.inf), "inf"),
 }
+
+
+def with_long_indices(graph):
+    graph = graph.copy()
+    graph.indices, graph.indptr = graph.indices.astype(np.int64), graph.indptr.astype(np.int64)
+    return graph
+
+
 RING = sp.csr_array(np.roll(np.eye(N), 1, 0) + np.roll(np.eye(N), -1, 0))
 GRAPHS = {
     "with a diagonal": np.ones((N, N)),
@@ -91,6 +99,7 @@ GRAPHS = {
     "of integers": RING.astype(int),
     "of booleans": RING.astype(bool),
     "in another sparse format": RING.tocoo(),
+    "with 64-bit indices": with_long_indices(RING),
 }
 WEIGHTS = {
     "too few": (np.ones(N - 1), "one weight each"),
@@ -165,7 +174,7 @@ def parameters():
     )
     clipped = Answered(warns="n_neighbors")
     linked = both(takes("n_neighbors"), lambda model: getattr(model, "graph_strength", 1) > 0)
-    for n_neighbors in (N, N + 1, 10**12):
+    for n_neighbors in (N, N + 1, 1000):
         yield Case(
             "C",
             f"n_neighbors={n_neighbors} of {N} samples",
@@ -173,6 +182,9 @@ def parameters():
             applies=linked,
             params={"n_neighbors": n_neighbors},
         )
+    params = {"n_neighbors": 10**12}
+    yield Case("C", "n_neighbors=10**12", expected=huge, applies=linked, params=params)
+    yield Case("C", "n_neighbors=10**12, CSR", makes(sp.csr_array(X)), huge, linked, params)
 
 
 def graphs():

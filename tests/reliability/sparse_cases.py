@@ -1,13 +1,23 @@
 """D. Sparse structure, as it should be and as it should not."""
 
 from itertools import pairwise
+from unittest.mock import patch
 
 import numpy as np
 import scipy.sparse as sp
 from case import Answered, Case, Refused, X, transforms
 from sklearn.base import clone
 
+from partwise.core import indices
+
+# They hand a matrix of 32-bit indices to k-means, for their start, or to scikit-learn's eigenvectors.
+NARROW = ("ConceptFactorization", "ConvexNMF", "LocalSimilarityNMF", "OrthogonalNMF", "OrthogonalTriNMF", "SemiNMF")
+NARROW += ("NormalizedCut",)
 FORMATS = ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
+
+
+def counts_itself(model):
+    return type(model).__name__ not in NARROW
 
 
 def in_format(name, kind):
@@ -28,6 +38,18 @@ def long_indices():
     matrix = sp.csr_array(X)
     matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
     return matrix
+
+
+def beyond_32_bits(model):
+    """As if 32 bits could not count the entries: 2³¹ of them would take 24 GB."""
+    with patch.object(indices, "MOST", 20):
+        model.fit(long_indices())
+    like_dense(model, None)
+
+
+def same_codes(model):
+    codes = model.fit(X).transform(long_indices())
+    np.testing.assert_allclose(codes, model.transform(X), rtol=1e-6, atol=1e-9)
 
 
 def unsorted():
@@ -112,6 +134,15 @@ SAME = Answered(holds=like_dense, says="labels of the dense array")
 CASES = [
     *(Case("D", f"{name}_{kind}", in_format(name, kind), SAME) for name in FORMATS for kind in ("array", "matrix")),
     Case("D", "64-bit indices", long_indices, SAME),
+    Case("D", "64-bit indices, new samples", applies=transforms, act=same_codes, expected=Answered(says="equal codes")),
+    Case("D", "more entries than 32 bits count", applies=counts_itself, act=beyond_32_bits, expected=SAME),
+    Case(
+        "D",
+        "more entries than 32 bits count, routines of scikit-learn",
+        applies=lambda model: not counts_itself(model),
+        act=beyond_32_bits,
+        expected=Refused(ValueError, "which counts up to"),
+    ),
     Case("D", "indices not sorted", unsorted, SAME),
     Case("D", "entries stored in two halves", duplicates, SAME),
     Case("D", "stored zeros", explicit_zeros, SAME),

@@ -48,6 +48,10 @@ def objective_is_not_negative(model, data):
         assert min(model.history_["objective"]) >= 0
 
 
+def every_feature_counts(model, data):
+    assert (model.outliers_ < 1).all()
+
+
 def not_zero(model, data):
     assert model.embedding_.any()
 
@@ -143,6 +147,13 @@ def answers():
     for name in ("zero row", "constant", "every row twice", "two different rows", "a single entry that is not zero"):
         params = {"assign": "kmeans"}
         yield Case("A", f"{name}, labels by k-means", made(HARMLESS[name]), applies=takes("assign"), params=params)
+    robust = Answered(holds=every_feature_counts, says="every feature keeps some weight")
+    doubting = lambda model: type(model).__name__ == "LocalSimilarityNMF"  # noqa: E731
+    for name in ("one huge outlier", "one outlier of 1e100"):
+        yield Case("A", f"{name}, robust weights", made(HARMLESS[name]), robust, doubting)
+    fewer = Answered(warns="The codes give", says="labels 0 and 1")
+    two = made(HARMLESS["two different rows"])
+    yield Case("A", "two different rows and three components", two, fewer, takes("assign"))
     yield Case("A", "zero row, CSR", made(with_row(0.0), sp.csr_array))
     for form_name, form in FORMS.items():
         expected = Answered(holds=zero_column_stays, says="zero in every component")

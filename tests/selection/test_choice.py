@@ -67,8 +67,9 @@ def test_selection_goes_when_nothing_is_open():
     assert not hasattr(model, "selection_")
 
 
-def test_criteria_are_those_of_the_labels():
-    """The best trial's numbers, computed again from the codes that the final fit starts from."""
+def test_criteria_are_those_of_the_labels(monkeypatch):
+    """The best trial's numbers, computed again from its codes, which are those of the start if no trial is finished."""
+    monkeypatch.setattr(trials.Trials, "finish", lambda self, trial: trial)
     open_parameters = {"graph_strength": choice.Grid("strength", (1.0, 10.0), 10.0, refined=False)}
     recipe = GraphNMF(4, graph_strength=[1.0, 10.0], random_state=0)
     made = choice.choose(recipe, open_parameters, as_operand(X), None, np.random.RandomState(0))
@@ -82,15 +83,45 @@ def test_criteria_are_those_of_the_labels():
     assert path.criteria["modularity"][at] == pytest.approx(modularity(edges, labels), abs=1e-12)
 
 
-def test_least_loss_as_a_share_of_the_range():
-    def trial(connectedness, silhouette):
-        worth = {"connectedness": connectedness, "silhouette": silhouette, "modularity": 0.0}
-        return trials.Trial({}, None, None, worth)
+def _trial(connectedness, modularity, silhouette):
+    worth = {"connectedness": connectedness, "modularity": modularity, "silhouette": silhouette}
+    return trials.Trial({}, None, None, worth)
 
-    rows = [[trial(0.0, 1.0), trial(0.5, 0.9)], [trial(0.9, 0.8), trial(1.0, 0.0)]]
-    assert choice.best_trial(rows, "strength") == (1, 0)
-    equal = [[trial(0.5, 0.5), trial(0.5, 0.5)]] * 2
-    assert choice.best_trial(equal, "strength") == (0, 0)
+
+def test_two_of_three_criteria_decide():
+    # The second is best by two and worst by one; the third is second best by all.
+    path = [[_trial(0.0, 2.0, 1.0)], [_trial(1.0, 6.0, 0.0)], [_trial(0.8, 5.0, 0.7)]]
+    np.testing.assert_allclose(choice.losses(path, path), [[1.0], [0.0], [0.25]])
+    # Beyond the best and the worst of the path, by the same measure.
+    np.testing.assert_allclose(choice.losses([[_trial(2.0, 8.0, -1.0)]], path), [[-0.5]])
+    equal = [[_trial(0.5, 0.5, 0.5)] * 2] * 2
+    assert (choice.losses(equal, equal) == 0).all()
+
+
+@pytest.mark.parametrize(("worths", "finished", "kept"), [((9,), 1, 0), ((-8, 9), 2, 1), ((-8, -9), 2, 0)])
+def test_ends_decide_and_not_how_trials_stood_on_the_way(monkeypatch, worths, finished, kept):
+    """The best trial is finished, and the next one if that disappoints; the better end is kept."""
+    ends, paths = [], []
+    losses = choice.losses
+
+    def finish(self, trial):
+        factors = tuple(np.full_like(F, 1 + len(ends)) for F in trial.factors)
+        worth = dict.fromkeys(trials.CRITERIA, float(worths[len(ends)]))
+        ends.append(trials.Trial(trial.parameters, factors, trial.labels, worth))
+        return ends[-1]
+
+    monkeypatch.setattr(trials.Trials, "finish", finish)
+    monkeypatch.setattr(choice, "losses", lambda rows, path: paths.append(path) or losses(rows, path))
+    open_parameters = {"graph_strength": choice.Grid("strength", (0.0, 1.0, 10.0), 10.0)}
+    recipe = GraphNMF(4, graph_strength="auto", random_state=0)
+    made = choice.choose(recipe, open_parameters, as_operand(X), None, np.random.RandomState(0))
+    path = made.selection.paths[0]
+    order = np.argsort(losses(paths[0], paths[0]).ravel(), kind="stable")[:finished]
+    best = [path.values[place // 2] for place in order]
+    assert [end.parameters["graph_strength"] for end in ends] == best
+    assert path.chosen == best[kept]
+    assert path.start == order[kept] % 2
+    assert all(np.unique(F).tolist() == [1 + kept] for F in made.start)
 
 
 @pytest.mark.parametrize(

@@ -40,13 +40,17 @@ PENALTIES = [
 FITS = [Frobenius(), *(BetaDivergence(beta) for beta in ("kullback-leibler", "itakura-saito", 0.5, 1.5, 2, 3, -1))]
 
 
-@pytest.mark.parametrize("term", [*PENALTIES, *FITS], ids=repr)
+def in_one_line(term):
+    return " ".join(repr(term).split())
+
+
+@pytest.mark.parametrize("term", [*PENALTIES, *FITS], ids=in_one_line)
 @pytest.mark.parametrize("sample_weight", [None, SAMPLE_WEIGHT], ids=["plain", "weighted"])
 def test_term_on_dense_data(term, sample_weight):
     check_term(term, X, sample_weight=sample_weight)
 
 
-@pytest.mark.parametrize("term", [Frobenius(), *(BetaDivergence(beta) for beta in (1, 0.5, 1.5, 3))], ids=repr)
+@pytest.mark.parametrize("term", [Frobenius(), *(BetaDivergence(beta) for beta in (1, 0.5, 1.5, 3))], ids=in_one_line)
 @pytest.mark.parametrize("sample_weight", [None, SAMPLE_WEIGHT], ids=["plain", "weighted"])
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csc_matrix])
 def test_fit_on_sparse_data(term, sample_weight, make):

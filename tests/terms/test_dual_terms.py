@@ -103,3 +103,17 @@ def test_refusals():
     state = DualState(GivenKernel(as_operand(indefinite)), np.eye(4)[:, :1], np.eye(4)[:, 3:])
     with pytest.raises(ValueError, match="positive semidefinite"):
         DualFit().bind(operand).value(state)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_new_samples_are_pulled_both_ways(weighted):
+    """Minus half of the gradient of ‖X − W H‖² is A − W B, whatever the signs of X and H."""
+    H, W = RNG.standard_normal((3, 7)), RNG.uniform(size=(12, 3))
+    weights = RNG.uniform(size=7) if weighted else np.ones(7)
+    term = FixedFit(0.5, (H * weights) @ H.T, (H * weights).T if weighted else None)
+    data = as_operand(SIGNED)
+    form = term.bind(data).quadratic(State(data, W, np.ascontiguousarray(H.T)), "codes")
+    np.testing.assert_allclose(form.attract - form.repel, 0.5 * (SIGNED * weights) @ H.T)
+    assert (form.attract >= 0).all()
+    assert (form.repel >= 0).all()
+    assert form.repel.any()

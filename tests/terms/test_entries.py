@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from partwise import Factorization
+from partwise.core import operand as operands
 from partwise.core.storage import as_operand
 from partwise.terms import BetaDivergence, Frobenius
-from partwise.terms.entries import observed_entries
+from partwise.terms.entries import known_counts, observed_entries, restrict
 
 X = np.random.RandomState(0).uniform(0.1, 1.0, size=(8, 6))
 
@@ -51,3 +52,32 @@ def test_only_entries_that_are_stored_and_weighted_are_seen():
 
 def test_dense_weights_are_taken_in_blocks():
     assert observed_entries(as_operand(X), np.ones(X.shape)) is None
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "unstored"])
+@pytest.mark.parametrize("block", [operands.ENTRIES_BYTES, 64])
+def test_known_entries_are_counted_over_all_blocks(form, block, monkeypatch):
+    monkeypatch.setattr(operands, "ENTRIES_BYTES", block)
+    tall = np.random.RandomState(1).uniform(size=(200, 6))
+    known = tall < 0.7 + 0.1 * (np.arange(6) % 3)
+    holes = np.where(known, tall, np.nan)
+    data = {
+        "dense": as_operand(holes, "nan"),
+        "sparse": as_operand(sp.csr_array(holes), "nan"),
+        "unstored": as_operand(sp.csr_array(np.where(known, tall, 0)), "unstored"),
+    }[form]
+    by_sample, by_feature = known_counts(data)
+    np.testing.assert_array_equal(by_sample, known.sum(axis=1))
+    np.testing.assert_array_equal(by_feature, known.sum(axis=0))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("hidden", [0.1, 0.9])
+def test_hidden_entries_become_missing_and_samples_keep_their_weight(make, hidden):
+    rng = np.random.RandomState(2)
+    weights, weight = np.where(rng.uniform(size=X.shape) < hidden, 0, 2.0), rng.uniform(size=len(X))
+    shown, kept = restrict(as_operand(X, sample_weight=weight), make(weights))
+    np.testing.assert_array_equal(shown.sample_weight, weight)
+    known = shown.array.toarray() if sp.issparse(shown.array) else np.nan_to_num(shown.array)
+    np.testing.assert_array_equal(known, np.where(weights > 0, X, 0))
+    np.testing.assert_array_equal(kept.toarray() if sp.issparse(kept) else kept, weights)

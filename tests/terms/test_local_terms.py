@@ -10,7 +10,7 @@ import partwise.terms.local_learning
 from partwise.core.rows import FormedSquare, Square
 from partwise.core.state import State
 from partwise.core.storage import as_operand
-from partwise.terms import LocalCoordinates, LocalLearning
+from partwise.terms import LocalCoordinates, LocalLearning, NeighborGraph
 from partwise.terms.local_coordinates import BoundKnownCoordinates, BoundLocalCoordinates
 from partwise.testing import check_term
 
@@ -149,3 +149,12 @@ def test_bad_parameters(term, message):
 def test_local_learning_needs_complete_data():
     with pytest.raises(ValueError, match="missing entries"):
         LocalLearning(1.0, 3).bind(as_operand(HOLES, "nan"))
+
+
+@pytest.mark.parametrize("term", [LocalLearning, LocalCoordinates, NeighborGraph])
+def test_another_strength_of_the_same_term(term):
+    data = as_operand(X)
+    state = State(data, RNG.uniform(size=(12, 2)), RNG.uniform(size=(7, 2)))
+    bound = term(1.0).bind(data)
+    assert bound.with_strength(2.5).value(state) == pytest.approx(2.5 * bound.value(state), rel=1e-12)
+    assert bound.value(state) > 0

@@ -26,7 +26,7 @@ cluster, and its code. Tables and texts are matched to the model by the names of
 their columns and words.
 """
 # A cell that begins with one of these is a formula to spreadsheets.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -80,6 +80,9 @@ def _rows(data: DataSet, codes: Array, labels: IntArray) -> Iterator[list[str]]:
 
 
 def safe_cells(cells: Iterable[str]) -> Iterator[str]:
-    """Texts that no spreadsheet takes for formulas: an apostrophe goes before those it would."""
-    for cell in cells:
+    """Texts that no spreadsheet takes for formulas: an apostrophe goes before those it would.
+
+    A line break, after which another line of the table would begin for some readers, becomes a space.
+    """
+    for cell in (" ".join(text.splitlines()) for text in cells):
         yield f"'{cell}" if cell.lstrip(" ").startswith(FORMULA_STARTS) else cell

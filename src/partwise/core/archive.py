@@ -20,6 +20,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from .memory import machine_memory
 from .types import Array
 
 # What one file may declare, unless the caller knows better.
@@ -57,8 +58,7 @@ def most_bytes(limit: int | None = None) -> int:
     """The size that a file may declare: what the caller allows, or 4 GiB but no more than half of the memory."""
     if limit is not None:
         return limit
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else MOST_BYTES
-    return min(MOST_BYTES, memory // 2)
+    return int(min(MOST_BYTES, machine_memory() / 2))
 
 
 def check_file(path: str | os.PathLike[str], max_bytes: int | None = None) -> int:

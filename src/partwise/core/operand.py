@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from .indices import narrow
 from .threads import Workers
 from .types import Array
 
@@ -200,12 +201,7 @@ class Operand(ABC):
     @property
     def narrow_array(self) -> Any:
         """The same with indices of 32 bits, if there are any: scikit-learn's k-means takes no others."""
-        X = self._X
-        if not sp.issparse(X) or X.indices.dtype == np.int32 or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
-            return X
-        narrow = type(X)(X.shape, dtype=X.dtype)
-        narrow.data, narrow.indices, narrow.indptr = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        return narrow
+        return narrow(self._X, "k-means") if sp.issparse(self._X) else self._X
 
 
 def _round_up(n: int) -> int:

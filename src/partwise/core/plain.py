@@ -20,6 +20,8 @@ from .types import Array
 Tree = Any
 # Deeper than anything that is written; JSON of a thousand brackets would exhaust the stack.
 DEEPEST = 60
+# Rows or columns of a sparse matrix: each takes memory, also if there is nothing in it.
+MOST_LINES = 2**26
 SPARSE = {kind.__name__: kind for kind in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)}
 
 
@@ -172,6 +174,12 @@ class Unpacker:
         made: Any = object.__new__(kind)
         made.__dict__.update({_text(key): self.unpack(item, depth) for key, item in tree["attributes"].items()})
         return made
+
+
+def check_lengths(rows: int, columns: int) -> None:
+    """See that a sparse matrix, which may be empty, does not declare more rows and columns than are reasonable."""
+    if max(rows, columns) > MOST_LINES:
+        raise Refused(f"it declares {rows} rows and {columns} columns, and up to {MOST_LINES} are read")
 
 
 def sparse_matrix(parts: Any, shape: Any, kind: Any = sp.csr_array) -> Any:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from ..core.archive import ReadError, read_arrays, reading
+from ..core.plain import sparse_matrix
 from ..core.types import Array
 
 FOLDER_VARIABLE = "PARTWISE_DATA"
@@ -57,14 +57,14 @@ def find(name: str, folder: str | Path | None = None) -> Path | None:
 def read(path: Path) -> dict[str, Any]:
     """The arrays of a file: `X` (CSR for texts), `y` as 0, 1, …, and whatever else it holds."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise DataSetError(f"{path} cannot be read as a data set: {error}.") from None
-    if "X" not in arrays and {"data", "indices", "indptr", "shape"} <= set(arrays):
-        data, indices, indptr, shape = (arrays.pop(part) for part in ("data", "indices", "indptr", "shape"))
-        # Counts are stored as small integers; arithmetic on those would wrap around.
-        arrays["X"] = sp.csr_array((data.astype(np.float64), indices, indptr), shape=tuple(map(int, shape)))
+        arrays: dict[str, Any] = read_arrays(path, "a data set")
+        if "X" not in arrays and {"data", "indices", "indptr", "shape"} <= set(arrays):
+            data, indices, indptr, shape = (arrays.pop(part) for part in ("data", "indices", "indptr", "shape"))
+            # Counts are stored as small integers; arithmetic on those would wrap around.
+            with reading(path, "a data set"):
+                arrays["X"] = sparse_matrix([data.astype(np.float64), indices, indptr], shape)
+    except ReadError as error:
+        raise DataSetError(str(error)) from None
     if missing := {"X", "y"} - set(arrays):
         raise DataSetError(f"{path} has no {' and no '.join(sorted(missing))}; a data set needs X and y.")
     arrays["y"] = np.unique(arrays["y"], return_inverse=True)[1].ravel().astype(np.intp)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.archive import check_file, reading
+from ..core.matlab import matlab_matrices
 from ..core.types import Array
 from . import files
 from .catalogue import Entry, Fetcher, Manual, Matlab
@@ -57,10 +59,17 @@ def _advice(entry: Entry, reason: str) -> str:
 
 def _from_matlab(entry: Entry, source: Matlab) -> tuple[Any, Array]:
     import pooch
-    from scipy.io import loadmat
 
-    path = pooch.retrieve(source.address, known_hash=None, path=files.cache_folder() / "downloads")
-    content = loadmat(path)
+    path = Path(pooch.retrieve(source.address, known_hash=None, path=files.cache_folder() / "downloads"))
+    try:
+        with reading(path, "a MATLAB file"):
+            check_file(path)
+            content = matlab_matrices(path)
+    finally:
+        # What is kept is our own file, once its numbers have been checked; a wrong download is not met again.
+        path.unlink(missing_ok=True)
+    if missing := {source.samples, source.labels} - set(content):
+        raise ValueError(f"it holds no {' and no '.join(sorted(missing))}")
     X, y = content[source.samples], np.unique(content[source.labels], return_inverse=True)[1].ravel()
     if sp.issparse(X):
         X = sp.csr_array(X)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from ..core.indices import narrow
 from ..core.operand import Operand
 from ..core.types import Array
 from ..graphs import warn_if_scattered
@@ -115,7 +116,7 @@ def _eigenvectors(edges: Any, k: int) -> Array:
 
     # scikit-learn solves a small problem densely only under this name.
     solver = "lobpcg" if edges.shape[0] < 5 * k + 1 else "arpack"
-    edges.indices, edges.indptr = edges.indices.astype(np.int32), edges.indptr.astype(np.int32)
+    edges = narrow(edges, "scikit-learn's spectral_embedding")
     with warnings.catch_warnings():
         # Pieces without a link between them are clusters, and too many of them have been warned about.
         warnings.filterwarnings("ignore", "Graph is not fully connected", UserWarning)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from typing import Any
 
@@ -12,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
+from ..core.memory import check_fits
 from ..core.operand import Missing
 from ..core.types import Array
 
@@ -166,12 +166,7 @@ def check_factor(name: str, F: Any, shape: tuple[int, int], dtype: Any, signed: 
 def check_size(shape: tuple[int, int], n_components: int, itemsize: int) -> None:
     """Refuse what cannot fit into memory; warn if there are more components than the data can have."""
     needed = 6 * sum(shape) * n_components * itemsize
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else float("inf")
-    if needed > memory:
-        raise ValueError(
-            f"n_components={n_components} on data of shape {shape} needs about {needed / 2**30:.3g} GiB for the "
-            f"factors, and this machine has {memory / 2**30:.3g}. Choose fewer components."
-        )
+    check_fits(needed, f"n_components={n_components} on data of shape {shape}", "Choose fewer components.")
     if n_components > min(shape):
         warnings.warn(
             f"n_components={n_components} is more than X of shape {shape} can need; "

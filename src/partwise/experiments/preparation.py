@@ -17,6 +17,11 @@ from ..core.types import Array, IntArray
 from .protocol import DataPlan
 
 
+def occurrence(counts: Any) -> Any:
+    """1 where a term occurs, however often."""
+    return sp.csr_array((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
+
+
 def tf_idf(counts: Any) -> Any:
     """(1 + log tf) · log(n / df), over all documents there are: classes are cut out afterwards."""
     df = np.bincount(counts.indices, minlength=counts.shape[1])
@@ -34,7 +39,12 @@ def unit_maximum(X: Any) -> Any:
     return X / X.max()
 
 
-STEPS: dict[str, Callable[[Any], Any]] = {"tf-idf": tf_idf, "unit norm": unit_norm, "unit maximum": unit_maximum}
+STEPS: dict[str, Callable[[Any], Any]] = {
+    "occurrence": occurrence,
+    "tf-idf": tf_idf,
+    "unit norm": unit_norm,
+    "unit maximum": unit_maximum,
+}
 
 
 @dataclass(frozen=True, eq=False)

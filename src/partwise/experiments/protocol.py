@@ -71,6 +71,8 @@ class MethodPlan:
         Samples of each class whose label the method may see.
     prepare : tuple of str
         Further steps after those of the data set.
+    aliases : tuple of str
+        Other names of it in the paper.
     """
 
     name: str
@@ -81,6 +83,7 @@ class MethodPlan:
     start: str | None = None
     labelled: int = 0
     prepare: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
 
     def settings(self, dataset: str) -> list[dict[str, Any]]:
         """All parameter settings on a data set: one, or the points of the grid."""

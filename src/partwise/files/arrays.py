@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..core.archive import Refused, read_array, read_arrays
+from ..core.matlab import matlab_matrices
 from ..core.plain import sparse_matrix
 from ..core.types import Array
 from .contents import KIND, Contents
-from .matlab import matlab_matrices
 from .matrix_market import matrix_market
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")

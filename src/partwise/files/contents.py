@@ -9,13 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.archive import Refused
+from ..core.plain import check_lengths
 from ..core.types import Array, IntArray
 from ..datasets import DataSet
 
 UNKNOWN = -1
 KIND = "data"
-# Rows or columns of a sparse matrix: each takes memory, also if there is nothing in it.
-MOST_LINES = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +61,6 @@ def as_data_set(name: str, contents: Contents) -> DataSet:
         citation="",
         terms=terms,
     )
-
-
-def check_lengths(rows: int, columns: int) -> None:
-    """See that a sparse matrix, which may be empty, does not declare more rows and columns than are reasonable."""
-    if max(rows, columns) > MOST_LINES:
-        raise Refused(f"it declares {rows} rows and {columns} columns, and up to {MOST_LINES} are read")
 
 
 def _numbers(X: Any) -> Any:

@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.archive import Refused
+from ..core.plain import check_lengths
 from ..core.types import Array
-from .contents import check_lengths
 
 FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 MIRRORED = {"general": 0, "symmetric": 1, "skew-symmetric": -1}

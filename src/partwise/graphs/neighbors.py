@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.memory import check_fits
 from .samples import read_new_samples, read_samples, row_norms
 from .searches import Query, search_descent, search_index, search_products
 
@@ -20,6 +21,8 @@ Search = Literal["products", "index", "descent"]
 SEARCHES = {"products": search_products, "index": search_index, "descent": search_descent}
 # Beyond so many dense samples an approximate search is much faster than an exact one.
 EXACT_ROWS = 30_000
+# A link takes an index while it is looked for, then a weight and an index in a sparse matrix.
+LINK_BYTES = 24
 
 
 def nearest_neighbors(
@@ -38,7 +41,8 @@ def nearest_neighbors(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples to find neighbours for.
     n_neighbors : int
-        Number of neighbours of each sample. More than there are other samples is clipped, with a warning.
+        Number of neighbours of each sample. More than there are other samples is clipped, with a warning; so many that
+        this machine's memory could not hold the links (24 bytes each) is refused, whatever the number of samples.
     metric : {"cosine", "euclidean"}, default="cosine"
         The distance that decides who is near.
     X_train : {array-like, sparse matrix} of shape (n_train, n_features), default=None
@@ -60,7 +64,7 @@ def nearest_neighbors(
         X = X_train = read_samples(X)
     else:
         X, X_train = read_new_samples(X, X_train)
-    p = _clip_neighbors(n_neighbors, X_train.shape[0], within)
+    p = _clip_neighbors(n_neighbors, X.shape[0], X_train.shape[0], within)
 
     search = choose_search(X, method, within=within)
 
@@ -127,10 +131,14 @@ def choose_search(X: Any, method: Method = "auto", *, within: bool = True) -> Se
     return "products"
 
 
-def _clip_neighbors(n_neighbors: int, n_train: int, within: bool) -> int:
+def _clip_neighbors(n_neighbors: int, n_samples: int, n_train: int, within: bool) -> int:
     if not isinstance(n_neighbors, Integral) or n_neighbors < 1:
         raise ValueError(f"n_neighbors={n_neighbors!r} was given; it must be an integer of at least 1.")
     most = n_train - 1 if within else n_train
+    # The number that was asked for, though it would be clipped: nobody means a number that no memory can hold. What new
+    # samples are linked to was asked for, and clipped, in the fit.
+    links = n_samples * (int(n_neighbors) if within else min(int(n_neighbors), most))
+    check_fits(LINK_BYTES * links, f"n_neighbors={n_neighbors} for {n_samples} samples", "Choose fewer neighbours.")
     if within and n_neighbors > most:
         warnings.warn(
             f"n_neighbors={n_neighbors} was given, but each of the {n_train} samples has only {most} others; "

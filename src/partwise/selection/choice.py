@@ -1,12 +1,14 @@
 """Resolve what is left open: walk through the values of each parameter, judge the clusterings, keep the best.
 
 Strengths are walked upwards, every fit starting where the last one ended, once from the recipe's own start and once
-from k-means. Following a solution while the penalty grows leads to better minima than starting anew at each strength.
-All clusterings met on the way are compared by three criteria that err in different ways: how few of its links to
-neighbours a cluster cuts (by itself it likes to cut off small pieces), the modularity of the links (by itself it likes
-clusters of equal size), and the silhouette in the data (by itself it knows nothing of curved clusters). Each is
-measured as a share of its own range along the path, so the sum has no weights to tune. The least loss wins, and the
-final fit continues from there.
+from k-means; following a solution while the penalty grows leads to better minima than starting anew. By a criterion a
+clustering loses its distance from the best one, as a share of the distance between the best and the worst; the median
+of what it loses by three criteria counts. The best goes on as long as a fit does; if another is better then, so does
+that one, and the better end is kept.
+
+The three err in different ways: how few of its links to neighbours a cluster cuts (by itself it likes to cut off small
+pieces), the modularity of the links (by itself it likes clusters of equal size), and the silhouette in the data (by
+itself it knows nothing of curved clusters). A median follows the two that agree, and has no weights to tune.
 
 Numbers of components are compared by the links alone: the share that stays inside a cluster, mean over the clusters,
 plus the modularity. The first falls and the second rises with the number, until clusters are split that belong
@@ -16,7 +18,7 @@ together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ from ..solvers.codes import code_samples
 from .criteria import stability
 from .grids import Grid, Kind, strength_unit
 from .record import Path, Selection
-from .trials import CRITERIA, FIRST_SWEEPS, JUDGING_NEIGHBORS, SWEEPS, Factors, Recipe, Trial, Trials
+from .trials import CRITERIA, FIRST, JUDGING_NEIGHBORS, MORE_KMEANS_STARTS, SHORT, Factors, Recipe, Trial, Trials
 
 # Choices are made on at most so many rows; the final fit is of all.
 MOST_ROWS = 2000
@@ -36,11 +38,13 @@ MOST_ROWS = 2000
 PASSES = 50
 # Criteria that decide, by the kind of the parameter.
 DECIDE: dict[Kind, tuple[str, ...]] = {
-    "strength": ("connectedness", "silhouette", "modularity"),
-    "neighbors": ("connectedness", "silhouette", "modularity"),
+    "strength": ("connectedness", "modularity", "silhouette"),
+    "neighbors": ("connectedness", "modularity", "silhouette"),
     "components": ("connectedness", "modularity"),
 }
 ROUNDING = 1e-9
+# A trial may get worse on the way to its end; so many are followed at most.
+MOST_FINISHED = 2
 # The walk through numbers of components ends when so many in a row were worse than the best.
 WORSE_IN_A_ROW = 2
 # Numbers of components that are looked at between the best one and its neighbours.
@@ -125,12 +129,12 @@ def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tupl
     """Try the values of one parameter; the path, and the trial that is best."""
     if grid.kind == "components":
         rows = _count(trials, name, grid, others)
-    else:
-        unit = strength_unit(trials.with_parameters(others), trials.X) if grid.kind == "strength" else 1
-        scaled = replace(grid, values=tuple(value * unit for value in grid.values)) if grid.refined else grid
-        rows = _follow(trials, name, scaled, others)
-    value, start = best_trial(rows, grid.kind)
-    return _record(name, rows, DECIDE[grid.kind], (value, start)), rows[value][start]
+        value = _best_number(rows)
+        return _record(name, rows, grid.kind, (value, 0)), rows[value][0]
+    unit = strength_unit(trials.with_parameters(others), trials.X) if grid.kind == "strength" and grid.refined else 1
+    rows = _follow(trials, name, [value * unit for value in grid.values], others)
+    place, end = _finished(trials, rows)
+    return _record(name, rows, grid.kind, place), end
 
 
 def _count(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> list[list[Trial]]:
@@ -138,16 +142,16 @@ def _count(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> lis
 
     def trial(k: float) -> list[Trial]:
         parameters = {**others, name: int(k)}
-        return [trials.run(parameters, trials.own_start(parameters), FIRST_SWEEPS)]
+        return [trials.run(parameters, trials.own_start(parameters), FIRST, MORE_KMEANS_STARTS)]
 
     rows: list[list[Trial]] = []
     for k in grid.values:
         rows.append(trial(k))
-        best, _ = best_trial(rows, grid.kind)
+        best = _best_number(rows)
         if grid.refined and best < len(rows) - WORSE_IN_A_ROW:
             break
     if grid.refined:
-        best, _ = best_trial(rows, grid.kind)
+        best = _best_number(rows)
         low, high = grid.values[max(best - 1, 0)], grid.values[min(best + 1, len(rows) - 1)]
         between = np.unique(np.linspace(low, high, MOST_BETWEEN + 2).round())
         rows += [trial(k) for k in between if k not in grid.values]
@@ -155,46 +159,54 @@ def _count(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> lis
     return rows
 
 
-def _follow(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> list[list[Trial]]:
+def _follow(trials: Trials, name: str, values: Sequence[float], others: dict[str, Any]) -> list[list[Trial]]:
     """One row of trials per value, one column per start, each going on from the value below."""
     rows: list[list[Trial]] = []
-    below, sweeps = trials.starts({**others, name: grid.values[0]}), FIRST_SWEEPS
-    for value in grid.values:
-        rows.append([trials.run({**others, name: value}, factors, sweeps) for factors in below])
-        below, sweeps = [trial.factors for trial in rows[-1]], SWEEPS
-    if grid.kind == "strength" and grid.refined:
-        best, _ = best_trial(rows, grid.kind)
-        for value, after in reversed(_between(grid.values, best)):
-            rows.insert(after + 1, [trials.run({**others, name: value}, trial.factors) for trial in rows[after]])
+    below, options = trials.starts({**others, name: values[0]}), FIRST
+    for value in values:
+        rows.append([trials.run({**others, name: value}, factors, options) for factors in below])
+        below, options = [trial.factors for trial in rows[-1]], SHORT
     return rows
 
 
-def _between(values: Sequence[float], best: int) -> list[tuple[float, int]]:
-    """The geometric means of the best value and its neighbours, each with the place that it comes after."""
-    places = [place for place in (best - 1, best) if 0 <= place < len(values) - 1 and values[place] > 0]
-    return [(float(np.sqrt(values[place] * values[place + 1])), place) for place in places]
+def _best_number(rows: list[list[Trial]]) -> int:
+    """The row of the best number of components. Shares of links are added up as they are."""
+    return int(_verdicts(rows, "components").sum(axis=0).argmax())
 
 
-def best_trial(rows: Sequence[Sequence[Trial]], kind: Kind) -> tuple[int, int]:
-    """Which value and which start is best; the first of equals.
+def _finished(trials: Trials, rows: list[list[Trial]]) -> tuple[tuple[int, int], Trial]:
+    """The best trial goes on to its end; if another one is better then, that one does as well. The better end."""
+    loss, ends = losses(rows, rows), {}
+    for _ in range(MOST_FINISHED):
+        value, start = divmod(int(loss.argmin()), loss.shape[1])
+        if (value, start) in ends:
+            break
+        ends[value, start] = trials.finish(rows[value][start])
+        loss[value, start] = losses([[ends[value, start]]], rows).item()
+    place = min(ends, key=loss.__getitem__)
+    return place, ends[place]
 
-    Where criteria of different units decide, what a trial loses by each is its distance from the best one, as a share
-    of the distance between the best and the worst. Shares of links can be added up as they are.
+
+def losses(rows: Sequence[Sequence[Trial]], path: Sequence[Sequence[Trial]]) -> Array:
+    """What every trial loses against the best ones of a path, one row per value and one column per start.
+
+    By each criterion that is the distance from the best, as a share of the distance between the best and the worst; the
+    median of the three counts.
     """
-    loss = np.zeros((len(rows), len(rows[0])))
-    for criterion in DECIDE[kind]:
-        worth = np.array([[trial.criteria[criterion] for trial in row] for row in rows])
-        span = worth.max() - worth.min() if kind != "components" else 1.0
-        if span > ROUNDING:
-            loss += (worth.max() - worth) / span
-    value, start = np.unravel_index(int(loss.argmin()), loss.shape)
-    return int(value), int(start)
+    verdicts, seen = _verdicts(rows, "strength"), _verdicts(path, "strength")
+    best, span = seen.max(axis=(1, 2), keepdims=True), np.ptp(seen, axis=(1, 2), keepdims=True)
+    return np.asarray(np.median((best - verdicts) / np.where(span > ROUNDING, span, 1), axis=0))
 
 
-def _record(name: str, rows: list[list[Trial]], decide: Sequence[str], best: tuple[int, int]) -> Path:
+def _verdicts(rows: Sequence[Sequence[Trial]], kind: Kind) -> Array:
+    """What each of the criteria that decide says of every trial."""
+    return np.array([[[trial.criteria[name] for trial in row] for row in rows] for name in DECIDE[kind]])
+
+
+def _record(name: str, rows: list[list[Trial]], kind: Kind, best: tuple[int, int]) -> Path:
     values = np.array([row[0].parameters[name] for row in rows])
     criteria = {
         criterion: np.array([[trial.criteria[criterion] for trial in row] for row in rows]) for criterion in CRITERIA
     }
     agreement = np.array([stability([t.labels for t in row]) if len(row) > 1 else np.nan for row in rows])
-    return Path(name, values, criteria, agreement, tuple(decide), rows[best[0]][0].parameters[name], best[1])
+    return Path(name, values, criteria, agreement, DECIDE[kind], rows[best[0]][0].parameters[name], best[1])

@@ -27,7 +27,8 @@ class Grid:
     meanwhile : float
         The value that stands in while other parameters are chosen first.
     refined : bool
-        Look between the best value and its neighbours as well. Not for values that a user has given.
+        Adapt the values to the data, and look between the best number of components and its neighbours as well. Not
+        for values that a user has given.
     """
 
     kind: Kind

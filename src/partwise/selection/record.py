@@ -22,14 +22,14 @@ class Path:
         In rising order.
     criteria : dict of str to ndarray of shape (n_values, n_starts)
         Of the clusters of every trial, larger is better: "connectedness", the share of a cluster's links to neighbours
-        that stay inside, mean over the clusters; "silhouette", on X; "modularity" of the links.
+        that stay inside, mean over the clusters; "modularity" of the links; "silhouette", on X.
     stability : ndarray of shape (n_values,)
         Adjusted Rand index between the clusters from different starts; NaN if there is one start.
     decided_by : tuple of str
-        The criteria whose ranks were added up.
+        The criteria that had a say.
     chosen : float
     start : int
-        Which start was best: 0 is that of the estimator, 1 that of k-means.
+        Which start was best in the end: 0 is that of the estimator, 1 that of k-means.
     """
 
     parameter: str

@@ -21,12 +21,13 @@ from ..solvers.starts import start_factors
 from .criteria import modularity, normalized_cut, silhouette
 
 # Labels settle long before the objective does; where a walk begins there is most to do.
-SWEEPS, FIRST_SWEEPS, TOLERANCE = 10, 30, 1e-4
-KMEANS_STARTS = 5
+SHORT, FIRST = Options(10, 1e-4), Options(30, 1e-4)
+# Runs of k-means per trial; more where numbers of components are compared, which have one trial each.
+KMEANS_STARTS, MORE_KMEANS_STARTS = 3, 5
 # Clusterings are judged by the links to so many neighbours, whatever the method uses.
 JUDGING_NEIGHBORS = 5
 # Larger is better for all of them.
-CRITERIA = ("connectedness", "silhouette", "modularity")
+CRITERIA = ("connectedness", "modularity", "silhouette")
 
 Factors = tuple[Array, Array]
 
@@ -37,6 +38,8 @@ class Recipe(Protocol):
     n_components: Any
     scale: Any
     init: Any
+    max_iter: int
+    tol: float
 
     def _terms(self) -> list[Term]: ...
     def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: Any) -> list[Callable[[], State]]: ...
@@ -112,7 +115,9 @@ class Trials:
         given = getattr(self.recipe, "graph", None)
         if given is not None:
             return check_graph(given(self.X.array) if callable(given) else given, self.X.shape[0])
-        return neighbor_graph(self.X.array, min(JUDGING_NEIGHBORS, self.X.shape[0] - 1), self._metric)
+        return neighbor_graph(
+            self.X.array, min(JUDGING_NEIGHBORS, self.X.shape[0] - 1), getattr(self.recipe, "metric", "cosine")
+        )
 
     def with_parameters(self, parameters: dict[str, Any]) -> Any:
         """A copy of the recipe with some parameters set; the original is left as it is."""
@@ -131,25 +136,30 @@ class Trials:
             starts.append(start_factors(self.X, recipe.n_components, "kmeans", self._rng))
         return starts
 
-    def run(self, parameters: dict[str, Any], start: Factors, sweeps: int = SWEEPS) -> Trial:
-        """A few sweeps from somewhere, and a look at the clusters."""
+    def finish(self, trial: Trial) -> Trial:
+        """Where a trial ends if it goes on as long as a fit does."""
+        return self.run(trial.parameters, trial.factors, Options(self.recipe.max_iter, self.recipe.tol))
+
+    def run(
+        self, parameters: dict[str, Any], start: Factors, options: Options, kmeans_starts: int = KMEANS_STARTS
+    ) -> Trial:
+        """Sweeps from somewhere, and a look at the clusters."""
         recipe = self.with_parameters(parameters)
         W, Ht = start
         with warnings.catch_warnings():
             # A trial is not meant to converge, and what is wrong with a value will show in what it is worth.
             warnings.simplefilter("ignore")
-            minimum = recipe._minimise(
-                self.X, self.bind(recipe._terms()), [lambda: State(self.X, W, Ht)], Options(sweeps, TOLERANCE)
-            )
-            labels = recipe._assign(minimum.state.W, self._seed, KMEANS_STARTS).labels
+            minimum = recipe._minimise(self.X, self.bind(recipe._terms()), [lambda: State(self.X, W, Ht)], options)
+            labels = recipe._assign(minimum.state.W, self._seed, kmeans_starts).labels
         if minimum.result.stop_reason == "interrupted":
             raise KeyboardInterrupt
         return Trial(parameters, (minimum.state.W, minimum.state.Ht), labels, self.judge(labels, recipe.n_components))
 
     def judge(self, labels: IntArray, n_clusters: int) -> dict[str, float]:
         """What a clustering is worth by every criterion."""
-        return {
-            "connectedness": 1 - normalized_cut(self.edges, labels, n_clusters),
-            "silhouette": silhouette(self.X.array, labels, self._metric),
-            "modularity": modularity(self.edges, labels),
-        }
+        worth = (
+            1 - normalized_cut(self.edges, labels, n_clusters),
+            modularity(self.edges, labels),
+            silhouette(self.X.array, labels, self._metric),
+        )
+        return dict(zip(CRITERIA, worth, strict=True))

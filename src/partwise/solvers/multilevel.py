@@ -104,7 +104,7 @@ class Level:
             return None
         off = sp.csr_array(self._gather @ self.off @ self._gather.T)
         inside = off.diagonal()
-        off.setdiag(0)
+        off.data[off.indices == np.repeat(np.arange(off.shape[0]), np.diff(off.indptr))] = 0
         off.eliminate_zeros()
         return Level(off), inside
 

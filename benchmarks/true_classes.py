@@ -1,0 +1,47 @@
+"""What the three criteria say of the true classes, against what they say of the clusters that GraphNMF finds.
+
+    python benchmarks/true_classes.py      # prints the table of docs/selection.md
+
+Where the true classes are judged worse than what is found, no choice by these criteria can lead to them.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from selection_study import draw
+
+from partwise import GraphNMF
+from partwise.graphs import neighbor_graph
+from partwise.metrics import clustering_accuracy
+from partwise.selection import modularity, normalized_cut, silhouette
+
+FEW = ("digits", "coil20", "tdt2", "reuters", "webace_1000", "webkb4", "yale32")
+REPEATS = (0, 1)
+
+
+def judge(X, labels, n_clusters):
+    """Connectedness, modularity, silhouette."""
+    edges = neighbor_graph(X, 5)
+    return 1 - normalized_cut(edges, labels, n_clusters), modularity(edges, labels), silhouette(X, labels)
+
+
+def main():
+    warnings.simplefilter("ignore")
+    print("| data | connectedness | modularity | silhouette | accuracy of the clusters in % |")
+    print("|---|---|---|---|---|")
+    for name in FEW:
+        found = []
+        for repeat in REPEATS:
+            X, y = draw(name, repeat)
+            k = int(y.max()) + 1
+            labels = GraphNMF(k, graph_strength="auto", random_state=repeat).fit(X).labels_
+            found.append((judge(X, y, k), judge(X, labels, k), [100 * clustering_accuracy(y, labels)] * 3))
+        truth, ours, accuracy = np.mean(found, axis=0)
+        pairs = " | ".join(f"{true:.2f} / {our:.2f}" for true, our in zip(truth, ours, strict=True))
+        print(f"| {name} | {pairs} | {accuracy[0]:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

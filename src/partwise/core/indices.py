@@ -1,0 +1,30 @@
+"""Sparse matrices for routines of others that count in 32 bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+MOST = int(np.iinfo(np.int32).max)
+
+
+def narrow(matrix: Any, routine: str) -> Any:
+    """The same CSR or CSC matrix with indices of 32 bits; refused if they do not suffice.
+
+    Parameters
+    ----------
+    matrix : sparse matrix
+        Its data are shared, and so are its indices if they are narrow already.
+    routine : str
+        Who needs it, for the message.
+    """
+    if max(matrix.nnz, *matrix.shape) > MOST:
+        raise ValueError(
+            f"A sparse matrix of shape {matrix.shape} with {matrix.nnz} entries was given to {routine}, which counts "
+            f"up to {MOST}. Take fewer samples, or settings that do without {routine}."
+        )
+    same = type(matrix)(matrix.shape, dtype=matrix.dtype)
+    same.data = matrix.data
+    same.indices, same.indptr = (part.astype(np.int32, copy=False) for part in (matrix.indices, matrix.indptr))
+    return same

@@ -1,0 +1,27 @@
+"""Eigenvectors of BᵀB against the dense way, and what no sample has a say in."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from partwise.core.state import State
+from partwise.core.storage import as_operand
+from partwise.solvers.row_assignment import OneEntryObjective
+from partwise.solvers.spectral import spectral_embedding
+
+
+def test_smallest_eigenvectors_and_samples_without_entries():
+    B = np.random.RandomState(0).standard_normal((12, 9))
+    B[:, [2, 7]] = 0
+    found = spectral_embedding(sp.csr_array(B), 3)
+    assert not found[[2, 7]].any()
+    kept = np.setdiff1d(np.arange(9), [2, 7])
+    vectors = np.linalg.eigh(B[:, kept].T @ B[:, kept])[1][:, :3]
+    expected = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    # Eigenvectors have no sign of their own: products of rows do not know it.
+    np.testing.assert_allclose(found[kept] @ found[kept].T, expected @ expected.T, atol=1e-7)
+
+
+def test_nothing_is_to_be_gained_on_zeros():
+    zeros = as_operand(np.zeros((4, 3)))
+    state = State(zeros, np.eye(4)[:, :2], np.eye(3)[:, :2])
+    assert OneEntryObjective([]).optimality(state) == 0

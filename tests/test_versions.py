@@ -1,0 +1,19 @@
+"""The versions that `make test-oldest` installs are the lower bounds of pyproject.toml."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_the_oldest_versions_are_the_lower_bounds():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    needed = [*project["dependencies"], *extras["cli"], *extras["data"], *extras["test"]]
+    bounds = dict(entry.split(">=") for entry in needed if not entry.startswith("partwise"))
+    pinned = dict(re.findall(r"^([\w-]+)==([\d.]+)$", (ROOT / "tests" / "oldest.txt").read_text("utf-8"), re.M))
+    assert pinned.keys() == bounds.keys()
+    for name, bound in bounds.items():
+        # The first release of a series: 1.6 is 1.6.0.
+        assert re.fullmatch(rf"{re.escape(bound)}(\.0)*", pinned[name]), name
