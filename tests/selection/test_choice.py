@@ -211,6 +211,24 @@ def test_many_rows_are_sampled_and_all_are_fitted(monkeypatch):
     assert given.selection_.n_rows == 160
 
 
+@pytest.mark.parametrize(
+    ("method", "parameter"),
+    [
+        (GraphNMF, "n_neighbors"),
+        (GraphNMF, "n_components"),
+        (LocalLearningNMF, "local_strength"),
+        (LocalCoordinateNMF, "coordinate_strength"),
+        (LocalCoordinateNMF, "graph_strength"),
+        (NMF, "n_components"),
+    ],
+)
+def test_whatever_is_open_is_chosen_on_a_sample_of_many_rows(monkeypatch, method, parameter):
+    monkeypatch.setattr(choice, "MOST_ROWS", 100)
+    model = method(**{"n_components": 4, "max_iter": 20, "tol": 1e-3, parameter: "auto"}, random_state=0).fit(X)
+    assert (model.selection_.n_rows, len(model.embedding_)) == (100, 160)
+    assert model.selection_.choice[parameter] == model.selection_.paths[0].chosen
+
+
 def test_interruption_ends_the_choice(monkeypatch):
     def interrupted(self, point):
         raise KeyboardInterrupt

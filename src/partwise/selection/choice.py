@@ -93,7 +93,7 @@ def choose(
         chosen[name] = path.chosen
         paths.append(path)
     assert best is not None  # there is at least one grid
-    start = best.factors if sample is X else _extended(recipe, best.factors, sample, X)
+    start = best.factors if sample is X else _extended(trials.with_parameters(chosen), best.factors, sample, X)
     selection = Selection(chosen, tuple(paths), sample.shape[0], X.shape[0])
     return Choice(chosen, (start[0], start[1].T), selection)
 
