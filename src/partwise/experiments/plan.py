@@ -133,6 +133,20 @@ class Plan:
                     for setting in chosen[place, method.name]:
                         yield self.run(place, method, setting, draw)
 
+    def figure_places(self, method: MethodPlan) -> list[Place]:
+        """Where a figure of the paper shows a method over its parameters."""
+        if method.figure is None or self.table is not None:
+            return []
+        return [Place(dataset, k) for dataset, numbers in method.figure.n_clusters.items() for k in numbers]
+
+    def figure_runs(self) -> Iterator[Run]:
+        """Runs that are only drawn: one draw of every point of a figure."""
+        for method in self.methods:
+            for place in self.figure_places(method):
+                if place.dataset not in self.absent and is_available(method):
+                    for setting in method.settings(place.dataset, drawn=True):
+                        yield self.run(place, method, setting, 0)
+
     def best_settings(self, journal: Journal, place: Place, method: MethodPlan) -> dict[str, dict[str, Any]]:
         """The setting with the best mean, for every metric; empty if none has been run.
 

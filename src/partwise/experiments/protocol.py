@@ -50,6 +50,22 @@ class DataPlan:
 
 
 @dataclass(frozen=True)
+class FigurePlan:
+    """How scores depend on parameters, as a figure of the paper draws it; nothing is chosen from its runs.
+
+    Attributes
+    ----------
+    values : mapping
+        Lists of values for the parameters that vary; single values for what else differs from the tables' runs.
+    n_clusters : mapping of str to list of int
+        Where: numbers of clusters, by data set of the tables.
+    """
+
+    values: Mapping[str, Any]
+    n_clusters: Mapping[str, list[int]]
+
+
+@dataclass(frozen=True)
 class MethodPlan:
     """How a method is run.
 
@@ -73,6 +89,8 @@ class MethodPlan:
         Further steps after those of the data set.
     aliases : tuple of str
         Other names of it in the paper.
+    figure : FigurePlan, optional
+        What the paper draws of its parameters.
     """
 
     name: str
@@ -84,10 +102,13 @@ class MethodPlan:
     labelled: int = 0
     prepare: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    figure: FigurePlan | None = None
 
-    def settings(self, dataset: str) -> list[dict[str, Any]]:
-        """All parameter settings on a data set: one, or the points of the grid."""
+    def settings(self, dataset: str, drawn: bool = False) -> list[dict[str, Any]]:
+        """All parameter settings on a data set: one, or the points of the grid; or those that the figure draws."""
         own = {**self.parameters, **self.grid, **self.on.get(dataset, {})}
+        if drawn and self.figure is not None:
+            own |= self.figure.values
         grid = {name: value for name, value in own.items() if isinstance(value, list)}
         fixed = {name: value for name, value in own.items() if not isinstance(value, list)}
         points = itertools.product(*grid.values())
@@ -169,9 +190,14 @@ def parse_protocol(content: Mapping[str, Any], numbers: Iterable[Printed]) -> Pr
         full_repeats=content["full_repeats"],
         grid_repeats=content["grid_repeats"],
         datasets={plan["name"]: DataPlan(**_tuples(plan)) for plan in content["datasets"]},
-        methods={plan["name"]: MethodPlan(**_tuples(plan)) for plan in content["methods"]},
+        methods={plan["name"]: _method(plan) for plan in content["methods"]},
         numbers=tuple(numbers),
     )
+
+
+def _method(plan: Mapping[str, Any]) -> MethodPlan:
+    figure = FigurePlan(**plan["figure"]) if "figure" in plan else None
+    return MethodPlan(**{**_tuples(plan), "figure": figure})
 
 
 def _tuples(plan: Mapping[str, Any]) -> dict[str, Any]:

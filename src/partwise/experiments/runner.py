@@ -36,7 +36,7 @@ def reproduce(plan: Plan, journal: Journal, jobs: int = 1, progress: Progress | 
         Hears how many runs are done, how many there are, and how many seconds are left.
     """
     with journal.alone():
-        for stage in (plan.grid_runs, lambda: plan.further_runs(journal)):
+        for stage in (plan.grid_runs, lambda: plan.further_runs(journal), plan.figure_runs):
             runs = list(stage())
             missing = [run for run in runs if run not in journal]
             clock = _Clock(missing, jobs)

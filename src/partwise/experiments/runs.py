@@ -45,8 +45,9 @@ class Run:
 
     @property
     def setting_text(self) -> str:
-        """The setting where it lies on the grid, readable."""
-        varied = {*self.method.grid, *self.method.on.get(self.data.name, {})}
+        """The setting where it lies on the grid or in the figure, readable."""
+        figure = self.method.figure
+        varied = {*self.method.grid, *self.method.on.get(self.data.name, {}), *(figure.values if figure else ())}
         return " ".join(f"{name}={value}" for name, value in sorted(self.setting.items()) if name in varied)
 
     @property

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .journal import Journal
-from .plan import Plan
+from .plan import Place, Plan
 from .protocol import MethodPlan
 
 
@@ -34,29 +35,42 @@ class Sensitivity:
 
 
 def sensitivities(plan: Plan, journal: Journal) -> list[Sensitivity]:
-    """What the finished runs tell of every grid with more than one point."""
+    """What the finished runs tell of every grid with more than one point, and of the paper's figures."""
     datasets = dict.fromkeys(place.dataset for place in plan.places)
     found = []
     for method in plan.methods:
         for dataset in datasets:
-            found += _of(plan, journal, method, dataset)
+            compared = [
+                (place, draw)
+                for place in plan.places
+                for draw in range(plan.n_repeats(dataset) if place.dataset == dataset else 0)
+            ]
+            drawn = [(place, 0) for place in plan.figure_places(method) if place.dataset == dataset]
+            found += _over(plan, journal, method, dataset, method.settings(dataset), compared)
+            found += _over(plan, journal, method, dataset, method.settings(dataset, drawn=True), drawn)
     return found
 
 
-def _of(plan: Plan, journal: Journal, method: MethodPlan, dataset: str) -> list[Sensitivity]:
-    settings = method.settings(dataset)
+def _over(
+    plan: Plan,
+    journal: Journal,
+    method: MethodPlan,
+    dataset: str,
+    settings: list[dict[str, Any]],
+    draws: Sequence[tuple[Place, int]],
+) -> list[Sensitivity]:
+    """Means over those draws on which all settings were run."""
     values = {name: list(dict.fromkeys(setting[name] for setting in settings)) for name in settings[0]}
     varied = {name: options for name, options in values.items() if len(options) > 1}
     metrics = dict.fromkeys(m for place, names in plan.places.items() if place.dataset == dataset for m in names)
     found = []
     for metric in metrics if varied else ():
         rows = []
-        for place in plan.places:
-            for draw in range(plan.n_repeats(dataset) if place.dataset == dataset else 0):
-                scores = [journal.scores(plan.run(place, method, setting, draw)) for setting in settings]
-                row = [s[metric] for s in scores if s is not None and metric in s]
-                if len(row) == len(settings):
-                    rows.append(row)
+        for place, draw in draws:
+            scores = [journal.scores(plan.run(place, method, setting, draw)) for setting in settings]
+            row = [s[metric] for s in scores if s is not None and metric in s]
+            if len(row) == len(settings):
+                rows.append(row)
         if rows:
             points = [tuple(setting[name] for name in varied) for setting in settings]
             means = dict(zip(points, np.mean(rows, axis=0).tolist(), strict=True))

@@ -186,9 +186,9 @@ def _curve(method: str, parameter: str, metric: str, grids: Sequence[Sensitivity
 def _heat_map(grid: Sensitivity) -> Markup:
     (rows, row_values), (columns, column_values) = grid.values.items()
     values = np.array([[grid.means.get((a, b), np.nan) for b in column_values] for a in row_values])
-    caption = f"{grid.method} on {grid.dataset}: {METRICS.get(grid.metric, grid.metric)}"
-    corner = f"{rows} \\ {columns}"
-    return shaded(values, list(map(str, row_values)), list(map(str, column_values)), corner, caption, "{:.1f}")
+    metric = METRICS.get(grid.metric, grid.metric)
+    caption = f"{grid.method} on {grid.dataset}: {metric}; {rows} downwards, {columns} to the right"
+    return shaded(values, list(map(str, row_values)), list(map(str, column_values)), "↓ →", caption, "{:.1f}")
 
 
 def _example(example: Comparison) -> list[Section]:
