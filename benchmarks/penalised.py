@@ -14,7 +14,7 @@ from partwise.graphs import neighbor_graph
 
 from .measure import watch_fit
 from .problems import problem, start
-from .table import Row, ratios
+from .table import ratios
 
 # Sweeps of ours at the least, for an end objective that says something.
 AT_LEAST = 100
@@ -45,8 +45,6 @@ def constrained_nmf(name, sweeps=(500,), seeds=(0, 1, 2)):
 def local_method(method, name, sweeps=(500,), seeds=(0, 1, 2)):
     """Rows for LocalLearningNMF or LocalCoordinateNMF with their own defaults."""
     X, y, data = problem(name)
-    if not hasattr(partwise, method):
-        return [Row(f"{method} to the rules' objective", data, note=f"{method} does not exist yet", needed="≥ 10")]
 
     def make(**others):
         return getattr(partwise, method)(int(y.max()) + 1, **others)

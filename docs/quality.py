@@ -54,6 +54,9 @@ def page() -> str:
         lines.append(_row(room, count, missed, _percent(count - missed, count)))
     count, missed = (sum(numbers) for numbers in zip(*coverage["rooms"].values(), strict=True))
     lines.append(_row("**all**", count, missed, f"**{_percent(count - missed, count)}**"))
+    if "note" in coverage:
+        # How figures came about that the command has not made by itself; measuring them again drops it.
+        lines += ["", coverage["note"]]
     text = HEAD + "\n".join(lines) + "\n" + MUTATION.format(**mutation)
     lines = [_row("room", "changes possible", "tried", "noticed", "score"), _rule(5)]
     total = [0, 0, 0]

@@ -69,3 +69,10 @@ def test_latent_semantic_kmeans_bad_sizes():
         LatentSemanticKMeans(4, n_dimensions=65).fit(X)
     with pytest.raises(ValueError, match="as many samples"):
         LatentSemanticKMeans(201).fit(X)
+
+
+def test_codes_of_another_width_are_refused_in_a_sentence():
+    model = LatentSemanticKMeans(3, random_state=0).fit(np.random.RandomState(0).uniform(size=(20, 6)))
+    width = len(model.components_)
+    with pytest.raises(ValueError, match=f"W has {width + 1} columns; the model has {width} components"):
+        model.inverse_transform(np.ones((2, width + 1)))

@@ -157,15 +157,21 @@ class Operand(ABC):
 
         def part(rows: slice) -> tuple[Array, Array]:
             total, gram = self._zero_sum(k, Ht.dtype), np.zeros((k, k), Ht.dtype)
-            for block in self._blocks(rows):
-                W = code_rows(block, self._dot_rows(block, Ht) if product is None else product[block])
-                weighted = W if self.sample_weight is None else self.sample_weight[block, None] * W
+            for block, W, weighted in self._coded_blocks(rows, Ht, code_rows, product):
                 self._add_t_dot_rows(block, weighted, total)
                 gram += W.T @ weighted
             return total, gram
 
         parts = self._workers.map(part, self._parts(k))
         return sum_in_order([total for total, _ in parts]), sum_in_order([gram for _, gram in parts])
+
+    def _coded_blocks(
+        self, rows: slice, Ht: Array, code_rows: CodeRows, product: Array | None
+    ) -> Iterator[tuple[slice, Array, Array]]:
+        """Every block of some rows with its codes, as they are and with the sample weights."""
+        for block in self._blocks(rows):
+            W = code_rows(block, self._dot_rows(block, Ht) if product is None else product[block])
+            yield block, W, W if self.sample_weight is None else self.sample_weight[block, None] * W
 
     def map_rows(self, function: Callable[[slice], None], n_rows: int) -> None:
         """Call a function on slices that cover `n_rows` rows of something, in threads."""

@@ -78,10 +78,6 @@ class State:
         """Whether `recall` would answer without computing."""
         return key in self._memo[depends_on]
 
-    def known(self, key: Hashable, depends_on: Factor | None) -> Any:
-        """The result stored under `key`, or None."""
-        return self._memo[depends_on].get(key)
-
     def remember(self, key: Hashable, depends_on: Factor, result: Any) -> None:
         """Store a result that was computed on the way."""
         self._memo[depends_on][key] = result

@@ -111,18 +111,17 @@ class SparseOperand(Operand):
         if Ht.shape[1] < LEAST_WIDTH:
             return super().code(Ht, code_rows, product)
         n, k = self.shape[0], Ht.shape[1]
-        weighted = np.empty((n, k), Ht.dtype)
+        codes = np.empty((n, k), Ht.dtype)
 
         def part(rows: slice) -> Array:
             gram = np.zeros((k, k), Ht.dtype)
-            for block in self._blocks(rows):
-                W = code_rows(block, self._dot_rows(block, Ht) if product is None else product[block])
-                weighted[block] = W if self.sample_weight is None else self.sample_weight[block, None] * W
-                gram += W.T @ weighted[block]
+            for block, W, weighted in self._coded_blocks(rows, Ht, code_rows, product):
+                codes[block] = weighted
+                gram += W.T @ weighted
             return gram
 
         gram = sum_in_order(self._workers.map(part, self._parts(k)))
-        return self.t_dot(weighted), gram
+        return self.t_dot(codes), gram
 
     def _bytes_per_row(self) -> int:
         return (self.dtype.itemsize + self.csr.indices.itemsize) * self.csr.nnz // max(1, self.shape[0])

@@ -80,10 +80,7 @@ class FittedFactorization(TransformerMixin):
         X : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self, "embedding_")
-        W = check_array(W, dtype=FLOATS)
-        if W.shape[1] != len(self.components_):
-            raise ValueError(f"W has {W.shape[1]} columns; the model has {len(self.components_)} components.")
-        return np.asarray(W @ self.components_)
+        return rebuilt(W, self.components_)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the mean loss of a sample: −Σ_i s_i D(x_i, w_i H) / Σ_i s_i, with codes as `transform` gives them.
@@ -151,3 +148,11 @@ class FittedFactorization(TransformerMixin):
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
+
+
+def rebuilt(W: Any, components: Array) -> Array:
+    """W H for codes that a user gives."""
+    W = check_array(W, dtype=FLOATS)
+    if W.shape[1] != len(components):
+        raise ValueError(f"W has {W.shape[1]} columns; the model has {len(components)} components.")
+    return np.asarray(W @ components)

@@ -7,15 +7,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.types import Array, IntArray
 from ..persistence import Persistent
 from .assignment import Assignment
+from .fitted import rebuilt
 from .units import Rescaled, Units, check_new_X, fit_rescaled
-from .validation import FLOATS, check_X
+from .validation import check_X
 
 
 class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -145,7 +146,7 @@ class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, Transfor
         X : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self, "embedding_")
-        return np.asarray(check_array(W, dtype=FLOATS) @ self.components_)
+        return rebuilt(W, self.components_)
 
     @property
     def labels_(self) -> IntArray:

@@ -115,9 +115,7 @@ class Trials:
         given = getattr(self.recipe, "graph", None)
         if given is not None:
             return check_graph(given(self.X.array) if callable(given) else given, self.X.shape[0])
-        return neighbor_graph(
-            self.X.array, min(JUDGING_NEIGHBORS, self.X.shape[0] - 1), getattr(self.recipe, "metric", "cosine")
-        )
+        return neighbor_graph(self.X.array, min(JUDGING_NEIGHBORS, self.X.shape[0] - 1), self._metric)
 
     def with_parameters(self, parameters: dict[str, Any]) -> Any:
         """A copy of the recipe with some parameters set; the original is left as it is."""

@@ -143,7 +143,8 @@ class Coordinate(Remembering):
             return F if last is None else _extrapolated(F, last[rows], beta, W[rows])
 
         # At the start, the objective has already asked for X Hᵀ.
-        product, gram = state.X.code(state.Ht, code_rows, state.known("product", COMPONENTS))
+        known = state.product(CODES) if state.knows("product", COMPONENTS) else None
+        product, gram = state.X.code(state.Ht, code_rows, known)
         coded = state.replace(CODES, W)
         coded.remember("product", CODES, product)
         coded.remember("gram", CODES, gram)
