@@ -1,4 +1,4 @@
-"""Data from files and folders: what is read, and what is refused in one sentence."""
+"""Data from files of arrays: what is read, and what is refused in one sentence."""
 
 import contextlib
 import gzip
@@ -12,32 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from reading import refuse, write
 from scipy.io import loadmat, mmread, mmwrite, savemat
 
 from partwise.core.matlab import matlab_matrices
-from partwise.files import ReadError, align, read
+from partwise.files import ReadError, read
 from partwise.files.matrix_market import matrix_market
 
 RNG = np.random.RandomState(0)
 X = np.round(RNG.uniform(0, 9, size=(6, 4)), 2)
 SPARSE = sp.csr_array(np.where(X > 4, X, 0))
 Y = np.array([3, 7, 3, -1, 7, 3])
-
-
-def refuse(path, sentence, **options):
-    with pytest.raises(ReadError, match=sentence) as caught:
-        read(path, **options)
-    message = str(caught.value)
-    assert message.endswith(".")
-    assert "\n" not in message
-
-
-def write(path, text):
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-# --- arrays -----------------------------------------------------------------------------------------------------------
 
 
 def test_npz(tmp_path):
@@ -265,172 +250,8 @@ def test_truncated(tmp_path, suffix, share):
     refuse(path, "cannot be read as data")
 
 
-def test_paths(tmp_path):
-    refuse(tmp_path / "none.csv", "no such file")
-    refuse(write(tmp_path / "set.xlsx", "x"), r"does not end in \.npz")
-    refuse(tmp_path / "none", "it is no folder")
-    refuse(write(tmp_path / "set.npz", "x"), "only tables have a column 'y'", label_column="y")
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_pipes_are_not_opened(tmp_path):
-    os.mkfifo(tmp_path / "pipe.csv")
-    refuse(tmp_path / "pipe.csv", "no ordinary file")
-
-
-# --- tables -----------------------------------------------------------------------------------------------------------
-
-
-def test_tables_of_numbers(tmp_path):
-    rows = "\n".join(",".join(map(str, row)) for row in X)
-    plain = read(write(tmp_path / "a.csv", rows + "\n\n"))
-    np.testing.assert_array_equal(plain.X, X)
-    assert plain.terms is None
-    tabs = read(write(tmp_path / "b.tsv", "w\tx\ty z\tv\r\n" + rows.replace(",", "\t").replace("\n", "\r\n")))
-    np.testing.assert_array_equal(tabs.X, X)
-    assert tabs.terms == ("w", "x", "y z", "v")
-    one = read(write(tmp_path / "c.csv", "\ufeff1,2\n"))
-    np.testing.assert_array_equal(one.X, [[1.0, 2.0]])
-    many = read(write(tmp_path / "d.csv", "1,2\n" * 9000))
-    assert many.X.shape == (9000, 2)
-
-
-def test_labels_in_a_table(tmp_path):
-    path = write(tmp_path / "a.csv", 'x,Class,z\n1,owl,\n3,"fox, red",4\n5,,6\n')
-    data = read(path)
-    assert data.class_names == ("fox, red", "owl")
-    assert data.y.tolist() == [1, 0, -1]
-    assert data.terms == ("x", "z")
-    np.testing.assert_array_equal(data.X, [[1, np.nan], [3, 4], [5, 6]])
-    named = read(write(tmp_path / "b.csv", "kind,label,x\n1,2,3\n4,5,6\n"), label_column="kind")
-    assert named.class_names == ("1", "4")
-    np.testing.assert_array_equal(named.X, [[2, 3], [5, 6]])
-
-
-def test_tables_of_texts(tmp_path):
-    data = read(write(tmp_path / "a.csv", "text,label\nred fox red,a\nan owl,b\n"))
-    assert data.terms == ("an", "fox", "owl", "red")
-    np.testing.assert_array_equal(data.X.toarray(), [[0, 1, 0, 2], [1, 0, 1, 0]])
-    assert data.class_names == ("a", "b")
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", "it is empty"),
-        ("\n\n", "it is empty"),
-        ("a,b\n", "nothing below"),
-        ("a,b\n1,2\n3,x\n", "text where numbers should be, 'x' near line 3"),
-        ("1,2\n3\n", "line 2 has 1 cells, and the first has 2"),
-        ("1,2\n3,=cmd|'/c calc'!A0\n", "text where numbers should be"),
-        ('1,"2\n3,4\n', "told apart"),
-        ("text\n!\n", "no words"),
-        ("text,label\n!\n", "line 2 has 1 cells"),
-        ("y\n1\n2\n", "no data"),
-    ],
-)
-def test_tables_that_are_not_data(tmp_path, text, sentence):
-    refuse(write(tmp_path / "a.csv", text), sentence)
-
-
-def test_a_label_column_that_is_not_there(tmp_path):
-    path = write(tmp_path / "a.csv", "a,b\n1,2\n")
-    refuse(path, "no column named 'c'", label_column="c")
-
-
-# --- folders ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def image():
-    Image = pytest.importorskip("PIL.Image")
-
-    def save(path, shape=(3, 2), value=7):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(np.full(shape, value, np.uint8)).save(path)
-
-    return save
-
-
-def test_a_folder_of_images(tmp_path, image):
-    image(tmp_path / "owl" / "1.png", value=9)
-    image(tmp_path / "owl" / "2.bmp", value=8)
-    image(tmp_path / "fox" / "1.PNG")
-    (tmp_path / ".hidden").write_text("x")
-    (tmp_path / "notes.md").write_text("x")
-    data = read(tmp_path)
-    assert data.image_shape == (3, 2)
-    assert data.class_names == ("fox", "owl")
-    assert data.X[:, 0].tolist() == [7, 9, 8]
-    assert data.y.tolist() == [0, 1, 1]
-
-
-def test_a_folder_of_texts(tmp_path):
-    (tmp_path / "a").mkdir()
-    write(tmp_path / "a" / "1.txt", "Fox fox")
-    write(tmp_path / "2.txt", "owl")
-    data = read(tmp_path)
-    assert data.terms == ("fox", "owl")
-    np.testing.assert_array_equal(data.X.toarray(), [[0, 1], [2, 0]])
-    assert (data.y.tolist(), data.class_names) == ([-1, 0], ("a",))
-
-
-def test_folders_that_are_not_data(tmp_path, image):
-    folder = tmp_path / "set"
-    folder.mkdir()
-    refuse(folder, "should hold images")
-    write(folder / "a.txt", "word")
-    image(folder / "b.png")
-    refuse(folder, "one of them only")
-    (folder / "a.txt").unlink()
-    image(folder / "c.png", shape=(2, 3))
-    refuse(folder, r"c\.png has \(2, 3\) pixels")
-    (folder / "c.png").write_bytes((folder / "b.png").read_bytes()[:40])
-    refuse(folder, r"c\.png is no image, or a damaged one")
-    (folder / "c.png").unlink()
-    (folder / "c.png").symlink_to("/etc/hostname")
-    refuse(folder, r"c\.png leads outside")
-    (folder / "c.png").unlink()
-    (tmp_path / "other").mkdir()
-    (folder / "sub").symlink_to(tmp_path / "other")
-    refuse(folder, "sub leads outside")
-    (folder / "sub").unlink()
-    (folder / "sub").mkdir()
-    (folder / "sub" / "d.png").symlink_to("/etc/hostname")
-    refuse(folder, r"sub/d\.png leads outside")
-
-
-def test_images_that_declare_too_much(tmp_path):
-    (tmp_path / "a.pgm").write_bytes(b"P5 999999 999999 255\n\x00")
-    refuse(tmp_path, r"a\.pgm")
-    (tmp_path / "a.pgm").write_bytes(b"P5 9000 9000 255\n\x00")
-    refuse(tmp_path, r"a\.pgm declares 9000 × 9000 pixels")
-
-
-def test_texts_that_are_none(tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"\xff\xfe\x00")
-    refuse(tmp_path, r"a\.txt is not text in UTF-8")
-
-
 def test_zip_entries_that_point_outside_are_not_unpacked(tmp_path):
     with zipfile.ZipFile(tmp_path / "set.npz", "w") as file:
         file.writestr("../../X.npy", b"x")
     refuse(tmp_path / "set.npz", "damaged|neither")
     assert not (tmp_path.parent.parent / "X.npy").exists()
-
-
-# --- new data for an old model ----------------------------------------------------------------------------------------
-
-
-def test_align(tmp_path):
-    table = read(write(tmp_path / "a.csv", "a,b,c\n1,2,3\n"))
-    np.testing.assert_array_equal(align(table, ["c", "a"]).X, [[3, 1]])
-    assert align(table, ["a", "b", "c"]) is table
-    with pytest.raises(ReadError, match="no column 'd'"):
-        align(table, ["a", "d"])
-    texts = read(write(tmp_path / "b.csv", "text\nfox owl fox\n"))
-    np.testing.assert_array_equal(align(texts, ["owl", "cat", "fox"]).X.toarray(), [[1, 0, 2]])
-    np.testing.assert_array_equal(align(texts, ["cat"]).X.toarray(), [[0]])
-    twice = read(write(tmp_path / "c.csv", "a,a\n1,2\n"))
-    with pytest.raises(ReadError, match="the same name"):
-        align(twice, ["a"])
