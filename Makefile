@@ -32,7 +32,7 @@ test-oldest: $(OLDEST)/.ready
 	OMP_NUM_THREADS=1 NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(OLDEST)/bin/pytest --numprocesses auto
 
 # Lines that tests run. Compiled kernels have none: small tests of the rooms that use them run once more without numba.
-KERNEL_TESTS := tests/graphs tests/terms tests/solvers/test_missing.py -k "not digits and not memory and not searches"
+KERNEL_TESTS := tests/kernels tests/graphs tests/terms tests/solvers/test_missing.py -k "not digits and not memory and not searches"
 SLOW_TESTS := tests/benchmarks tests/reliability/test_cases.py tests/reliability/test_properties.py \
 	tests/estimators/test_common.py tests/oracles/test_against_sklearn.py tests/solvers/test_never_rises.py \
 	tests/solvers/test_baselines_never_rise.py

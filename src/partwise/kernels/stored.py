@@ -6,12 +6,10 @@ import numpy as np
 from numba import njit
 
 from ..core.types import Array
-
-# The sums w·h may be reordered, which lets them use vector registers.
-_FAST = {"reassoc", "contract", "nsz", "arcp"}
+from .options import FAST
 
 
-@njit(cache=True, fastmath=_FAST, nogil=True)
+@njit(cache=True, fastmath=FAST, nogil=True)
 def _dot(a: Array, b: Array) -> float:
     total = a[0] * b[0]
     for j in range(1, len(a)):
