@@ -121,7 +121,7 @@ def test_rows_whose_neighbours_are_taken_join_the_one_that_pulls_most():
 
 
 def test_sparse_products(rng):
-    X = sp.random_array((12, 8), density=0.7, rng=np.random.default_rng(0), format="csr")
+    X = sp.csr_array(np.where(rng.uniform(size=(12, 8)) < 0.7, rng.uniform(size=(12, 8)), 0))
     W, Ht = rng.uniform(size=(12, K)), rng.uniform(size=(8, K))
     csr = X.indptr, X.indices, X.data
     np.testing.assert_allclose(products_at(*csr[:2], W, Ht), (W @ Ht.T)[X.nonzero()])
