@@ -1,4 +1,4 @@
-"""What the three criteria say of the true classes, against what they say of the clusters that GraphNMF finds.
+"""What the four criteria say of the true classes, against what they say of the clusters that GraphNMF finds.
 
     python benchmarks/true_classes.py      # prints the table of docs/selection.md
 
@@ -15,29 +15,30 @@ from selection_study import draw
 from partwise import GraphNMF
 from partwise.graphs import neighbor_graph
 from partwise.metrics import clustering_accuracy
-from partwise.selection import modularity, normalized_cut, silhouette
+from partwise.selection import modularity, neighbor_information, normalized_cut, silhouette
 
 FEW = ("digits", "coil20", "tdt2", "reuters", "webace_1000", "webkb4", "yale32")
 REPEATS = (0, 1)
 
 
 def judge(X, labels, n_clusters):
-    """Connectedness, modularity, silhouette."""
+    """Connectedness, modularity, information, silhouette."""
     edges = neighbor_graph(X, 5)
-    return 1 - normalized_cut(edges, labels, n_clusters), modularity(edges, labels), silhouette(X, labels)
+    of_links = 1 - normalized_cut(edges, labels, n_clusters), modularity(edges, labels)
+    return *of_links, neighbor_information(edges, labels), silhouette(X, labels)
 
 
 def main():
     warnings.simplefilter("ignore")
-    print("| data | connectedness | modularity | silhouette | accuracy of the clusters in % |")
-    print("|---|---|---|---|---|")
+    print("| data | connectedness | modularity | information | silhouette | accuracy of the clusters in % |")
+    print("|---|---|---|---|---|---|")
     for name in FEW:
         found = []
         for repeat in REPEATS:
             X, y = draw(name, repeat)
             k = int(y.max()) + 1
             labels = GraphNMF(k, graph_strength="auto", random_state=repeat).fit(X).labels_
-            found.append((judge(X, y, k), judge(X, labels, k), [100 * clustering_accuracy(y, labels)] * 3))
+            found.append((judge(X, y, k), judge(X, labels, k), [100 * clustering_accuracy(y, labels)] * 4))
         truth, ours, accuracy = np.mean(found, axis=0)
         pairs = " | ".join(f"{true:.2f} / {our:.2f}" for true, our in zip(truth, ours, strict=True))
         print(f"| {name} | {pairs} | {accuracy[0]:.0f} |", flush=True)

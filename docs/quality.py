@@ -39,9 +39,9 @@ MUTATION = """\
 
 `make mutation`: [mutmut](https://mutmut.readthedocs.io) changes one thing at a time (a sign, a bound, an argument) in
 terms, solvers and metrics, and runs those tests of these rooms, of some estimators and of the oracles that reach the
-changed function. To run all changes would take days; this is a random sample of {sample} per room (seed {seed}). Words of
-messages are not changed, nor functions with decorators and compiled kernels, which mutmut leaves alone. The score is the
-share that the tests noticed in that run.
+changed function. To run all changes would take days; this is a random sample of {sample} per room (seed {seed}). Words
+of messages are not changed, nor functions with decorators and compiled kernels, which mutmut leaves alone. The score is
+the share that the tests noticed in that run.
 
 """
 

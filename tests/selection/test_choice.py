@@ -14,7 +14,7 @@ from partwise import NMF, ConstrainedNMF, GraphNMF, LocalCoordinateNMF, LocalLea
 from partwise.core.storage import as_operand
 from partwise.graphs import neighbor_graph
 from partwise.selection import choice, trials
-from partwise.selection.criteria import modularity, normalized_cut, silhouette
+from partwise.selection.criteria import modularity, neighbor_information, normalized_cut, silhouette
 from partwise.terms import LocalCoordinates, LocalLearning, NeighborGraph
 
 DIGITS, CLASSES = load_digits(n_class=4, return_X_y=True)
@@ -43,7 +43,7 @@ def test_a_strength_is_chosen_and_explained(estimator, parameter):
     assert all(values.shape == (len(path.values), 2) for values in path.criteria.values())
     assert path.stability.shape == path.values.shape
     assert parameter in str(model.selection_)
-    assert adjusted_rand_score(y, model.labels_) > 0.8
+    assert adjusted_rand_score(y, model.labels_) > 0.7
     # The chosen strength is the one of the fit: the same terms at the same factors have the same value.
     fixed = clone(estimator).set_params(
         **{parameter: path.chosen}, init=(model.embedding_, model.components_), max_iter=1, tol=0
@@ -81,20 +81,20 @@ def test_criteria_are_those_of_the_labels(monkeypatch):
     assert path.criteria["connectedness"][at] == pytest.approx(1 - normalized_cut(edges, labels, 4), abs=1e-12)
     assert path.criteria["silhouette"][at] == pytest.approx(silhouette(X, labels), abs=1e-12)
     assert path.criteria["modularity"][at] == pytest.approx(modularity(edges, labels), abs=1e-12)
+    assert path.criteria["information"][at] == pytest.approx(neighbor_information(edges, labels), abs=1e-12)
 
 
-def _trial(connectedness, modularity, silhouette):
-    worth = {"connectedness": connectedness, "modularity": modularity, "silhouette": silhouette}
-    return trials.Trial({}, None, None, worth)
+def _trial(*worth):
+    return trials.Trial({}, None, None, dict(zip(trials.CRITERIA, worth, strict=True)))
 
 
-def test_two_of_three_criteria_decide():
-    # The second is best by two and worst by one; the third is second best by all.
-    path = [[_trial(0.0, 2.0, 1.0)], [_trial(1.0, 6.0, 0.0)], [_trial(0.8, 5.0, 0.7)]]
-    np.testing.assert_allclose(choice.losses(path, path), [[1.0], [0.0], [0.25]])
+def test_the_middle_of_four_criteria_decides():
+    path = [[_trial(0.0, 2.0, 0.0, 1.0)], [_trial(1.0, 6.0, 2.0, 0.0)], [_trial(0.8, 5.0, 4.0, 0.7)]]
+    # What the second loses is 0, 0, 0.5 and 1; the third 0.2, 0.25, 0 and 0.3.
+    np.testing.assert_allclose(choice.losses(path, path), [[1.0], [0.25], [0.225]])
     # Beyond the best and the worst of the path, by the same measure.
-    np.testing.assert_allclose(choice.losses([[_trial(2.0, 8.0, -1.0)]], path), [[-0.5]])
-    equal = [[_trial(0.5, 0.5, 0.5)] * 2] * 2
+    np.testing.assert_allclose(choice.losses([[_trial(2.0, 8.0, 4.0, -1.0)]], path), [[-0.25]])
+    equal = [[_trial(0.5, 0.5, 0.5, 0.5)] * 2] * 2
     assert (choice.losses(equal, equal) == 0).all()
 
 
@@ -206,7 +206,7 @@ def test_many_rows_are_sampled_and_all_are_fitted(monkeypatch):
     model = GraphNMF(4, graph_strength="auto", random_state=0).fit(X)
     assert (model.selection_.n_rows, model.selection_.n_samples) == (100, 160)
     assert model.embedding_.shape == (160, 4)
-    assert adjusted_rand_score(y, model.labels_) > 0.8
+    assert adjusted_rand_score(y, model.labels_) > 0.7
     given = GraphNMF(4, graph_strength="auto", graph=neighbor_graph(X, 5), random_state=0).fit(X)
     assert given.selection_.n_rows == 160
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.metrics import silhouette_score
+from sklearn.metrics import homogeneity_score, silhouette_score
 
-from partwise.selection import modularity, normalized_cut, silhouette, stability
+from partwise.selection import modularity, neighbor_information, normalized_cut, silhouette, stability
 
 RNG = np.random.RandomState(0)
 X = RNG.gamma(0.7, size=(40, 8))
@@ -38,6 +38,16 @@ def test_modularity_pair_by_pair():
     )
     assert modularity(EDGES, LABELS) == pytest.approx(expected / total, rel=1e-12)
     assert modularity(np.zeros((40, 40)), LABELS) == 0
+
+
+def test_information_is_the_homogeneity_of_the_ends_of_links():
+    weights = np.ceil(5 * EDGES).astype(int)
+    i, j = np.nonzero(weights)
+    ends = (np.repeat(LABELS[side], weights[i, j]) for side in (i, j))
+    assert neighbor_information(weights, LABELS) == pytest.approx(homogeneity_score(*ends), rel=1e-10)
+    assert neighbor_information(sp.block_diag([np.ones((3, 3))] * 2), np.repeat([0, 2], 3)) == pytest.approx(1)
+    assert neighbor_information(EDGES, np.zeros(40, np.intp)) == 0
+    assert neighbor_information(np.zeros((40, 40)), LABELS) == 0
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])

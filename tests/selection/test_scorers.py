@@ -12,7 +12,14 @@ from sklearn.preprocessing import Normalizer
 
 from partwise import NMF, Factorization, GraphNMF, LocalSimilarityNMF
 from partwise.graphs import neighbor_graph
-from partwise.selection import get_scorer, modularity, normalized_cut, scorer_names, silhouette
+from partwise.selection import (
+    get_scorer,
+    modularity,
+    neighbor_information,
+    normalized_cut,
+    scorer_names,
+    silhouette,
+)
 from partwise.terms import L2
 
 X, y = load_digits(n_class=3, return_X_y=True)
@@ -92,6 +99,7 @@ def test_scorers_are_what_they_say():
         "reconstruction": model.score(new),
         "connectedness": 1 - normalized_cut(edges, labels, 3),
         "modularity": modularity(edges, labels),
+        "information": neighbor_information(edges, labels),
         "silhouette": silhouette(new, labels),
         "prediction strength": adjusted_rand_score(clone(model).fit(new).predict(new), labels),
     }

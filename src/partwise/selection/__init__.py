@@ -6,7 +6,7 @@ many runs, and scorers for scikit-learn's searches. The functions here take esti
 """
 
 from .consensus import Consensus, consensus
-from .criteria import modularity, normalized_cut, silhouette, stability
+from .criteria import modularity, neighbor_information, normalized_cut, silhouette, stability
 from .ranks import EntryValidation, RankEvidence, cross_validate_entries, rank_evidence
 from .record import Path, Selection
 from .scorers import get_scorer, scorer_names
@@ -21,6 +21,7 @@ __all__ = [
     "cross_validate_entries",
     "get_scorer",
     "modularity",
+    "neighbor_information",
     "normalized_cut",
     "rank_evidence",
     "scorer_names",

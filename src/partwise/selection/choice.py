@@ -3,12 +3,14 @@
 Strengths are walked upwards, every fit starting where the last one ended, once from the recipe's own start and once
 from k-means; following a solution while the penalty grows leads to better minima than starting anew. By a criterion a
 clustering loses its distance from the best one, as a share of the distance between the best and the worst; the median
-of what it loses by three criteria counts. The best goes on as long as a fit does; if another is better then, so does
+of what it loses by four criteria counts. The best goes on as long as a fit does; if another is better then, so does
 that one, and the better end is kept.
 
-The three err in different ways: how few of its links to neighbours a cluster cuts (by itself it likes to cut off small
-pieces), the modularity of the links (by itself it likes clusters of equal size), and the silhouette in the data (by
-itself it knows nothing of curved clusters). A median follows the two that agree, and has no weights to tune.
+The four err in different ways: how few of its links to neighbours a cluster cuts (by itself it likes to cut off small
+pieces), the modularity of the links (by itself it likes clusters of equal size), what a neighbour's cluster tells of
+one's own (by itself it likes clusters of unequal size), and the silhouette in the data (by itself it knows nothing of
+curved clusters). The median of four leaves out the one that says least and the one that says most, and has no weights
+to tune.
 
 Numbers of components are compared by the links alone: the share that stays inside a cluster, mean over the clusters,
 plus the modularity. The first falls and the second rises with the number, until clusters are split that belong
@@ -38,8 +40,8 @@ MOST_ROWS = 2000
 PASSES = 50
 # Criteria that decide, by the kind of the parameter.
 DECIDE: dict[Kind, tuple[str, ...]] = {
-    "strength": ("connectedness", "modularity", "silhouette"),
-    "neighbors": ("connectedness", "modularity", "silhouette"),
+    "strength": CRITERIA,
+    "neighbors": CRITERIA,
     "components": ("connectedness", "modularity"),
 }
 ROUNDING = 1e-9
@@ -191,7 +193,7 @@ def losses(rows: Sequence[Sequence[Trial]], path: Sequence[Sequence[Trial]]) -> 
     """What every trial loses against the best ones of a path, one row per value and one column per start.
 
     By each criterion that is the distance from the best, as a share of the distance between the best and the worst; the
-    median of the three counts.
+    median of the four counts.
     """
     verdicts, seen = _verdicts(rows, "strength"), _verdicts(path, "strength")
     best, span = seen.max(axis=(1, 2), keepdims=True), np.ptp(seen, axis=(1, 2), keepdims=True)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.types import Array, IntArray
+from ..core.types import IntArray
 from ..graphs.samples import row_norms
 
 Distance = Literal["cosine", "euclidean"]
@@ -41,7 +41,8 @@ def normalized_cut(edges: Any, labels: IntArray, n_clusters: int | None = None) 
     >>> float(round(normalized_cut(chain, np.array([0, 0, 1, 1])), 3))
     0.333
     """
-    inside, volume = _links(edges, labels)
+    links = _between(edges, labels)
+    inside, volume = links.diagonal(), links.sum(axis=1)
     k = max(len(volume), n_clusters or 0)
     linked = volume > 0
     return float((k - (inside[linked] / volume[linked]).sum()) / k)
@@ -62,17 +63,40 @@ def modularity(edges: Any, labels: IntArray) -> float:
         Below 1; higher is better. Unlike the normalised cut it can be compared between numbers of clusters, and it
         favours clusters of equal size.
     """
-    inside, volume = _links(edges, labels)
-    total = volume.sum()
-    return float(inside.sum() / total - np.square(volume / total).sum()) if total > 0 else 0.0
+    links = _between(edges, labels)
+    total = links.sum()
+    return float(links.diagonal().sum() / total - np.square(links.sum(axis=1) / total).sum()) if total > 0 else 0.0
 
 
-def _links(edges: Any, labels: IntArray) -> tuple[Array, Array]:
-    """Per cluster: the weight of links inside, counted from both ends, and of all its links."""
+def neighbor_information(edges: Any, labels: IntArray) -> float:
+    """Share of what there is to know of a sample's cluster that a neighbour's cluster tells.
+
+    The mutual information of the clusters at both ends of a link, over the entropy of the clusters at one end.
+
+    Parameters
+    ----------
+    edges : sparse matrix of shape (n_samples, n_samples)
+        Symmetric non-negative edge weights.
+    labels : ndarray of int, shape (n_samples,)
+
+    Returns
+    -------
+    information : float
+        In [0, 1]; higher is better. It favours clusters of unequal size; 0 if there is one cluster only.
+    """
+    links = _between(edges, labels).tocoo()
+    share = links.data / max(links.sum(), np.finfo(np.float64).tiny)
+    ends = np.bincount(links.row, weights=share, minlength=links.shape[0])
+    known, linked = share > 0, ends > 0
+    entropy = -np.sum(ends[linked] * np.log(ends[linked]))
+    by_chance = ends[links.row[known]] * ends[links.col[known]]
+    return float(np.sum(share[known] * np.log(share[known] / by_chance)) / entropy) if entropy > 0 else 0.0
+
+
+def _between(edges: Any, labels: IntArray) -> Any:
+    """Weight of the links between every two clusters, and inside each, counted from both ends."""
     Z = _membership(labels)
-    edges = sp.csr_array(edges, dtype=np.float64)
-    inside = np.asarray((Z * (edges @ Z)).sum(axis=0)).ravel()
-    return inside, np.asarray(Z.T @ np.asarray(edges.sum(axis=1)).ravel()).ravel()
+    return sp.csr_array(Z.T @ (sp.csr_array(edges, dtype=np.float64) @ Z))
 
 
 def _membership(labels: IntArray) -> Any:

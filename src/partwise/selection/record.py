@@ -22,7 +22,8 @@ class Path:
         In rising order.
     criteria : dict of str to ndarray of shape (n_values, n_starts)
         Of the clusters of every trial, larger is better: "connectedness", the share of a cluster's links to neighbours
-        that stay inside, mean over the clusters; "modularity" of the links; "silhouette", on X.
+        that stay inside, mean over the clusters; "modularity" of the links; "information", the share of
+        the clusters' entropy that neighbours tell; "silhouette", on X.
     stability : ndarray of shape (n_values,)
         Adjusted Rand index between the clusters from different starts; NaN if there is one start.
     decided_by : tuple of str

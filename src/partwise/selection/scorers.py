@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import clone
 
 from ..graphs import neighbor_graph
-from .criteria import agreement, modularity, normalized_cut, silhouette
+from .criteria import agreement, modularity, neighbor_information, normalized_cut, silhouette
 from .trials import JUDGING_NEIGHBORS
 
 Scorer = Callable[..., float]
@@ -24,6 +24,10 @@ def _connectedness(estimator: Any, X: Any, y: Any = None) -> float:
 
 def _modularity(estimator: Any, X: Any, y: Any = None) -> float:
     return modularity(_graph(X), estimator.predict(X))
+
+
+def _information(estimator: Any, X: Any, y: Any = None) -> float:
+    return neighbor_information(_graph(X), estimator.predict(X))
 
 
 def _silhouette(estimator: Any, X: Any, y: Any = None) -> float:
@@ -48,6 +52,7 @@ SCORERS: dict[str, Scorer] = {
     "reconstruction": _reconstruction,
     "connectedness": _connectedness,
     "modularity": _modularity,
+    "information": _information,
     "silhouette": _silhouette,
     "prediction strength": _prediction_strength,
 }
@@ -66,6 +71,7 @@ def get_scorer(name: str) -> Scorer:
     - "reconstruction": the estimator's `score`. It falls with every penalty, so use it for what is no penalty.
     - "connectedness": the share of a cluster's links to neighbours that stay inside, mean over the clusters.
     - "modularity": of the links; comparable between numbers of components.
+    - "information": the share of the clusters' entropy that the clusters of neighbours tell.
     - "silhouette": with cosine distances, on X.
     - "prediction strength": whether a model fitted to the new samples finds the clusters that were predicted
       (Tibshirani & Walther 2005), as an adjusted Rand index. It costs a fit.

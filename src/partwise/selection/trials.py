@@ -18,7 +18,7 @@ from ..core.types import Array, IntArray
 from ..graphs import check_graph, neighbor_graph
 from ..solvers.loop import Options
 from ..solvers.starts import start_factors
-from .criteria import modularity, normalized_cut, silhouette
+from .criteria import modularity, neighbor_information, normalized_cut, silhouette
 
 # Labels settle long before the objective does; where a walk begins there is most to do.
 SHORT, FIRST = Options(10, 1e-4), Options(30, 1e-4)
@@ -27,7 +27,7 @@ KMEANS_STARTS, MORE_KMEANS_STARTS = 3, 5
 # Clusterings are judged by the links to so many neighbours, whatever the method uses.
 JUDGING_NEIGHBORS = 5
 # Larger is better for all of them.
-CRITERIA = ("connectedness", "modularity", "silhouette")
+CRITERIA = ("connectedness", "modularity", "information", "silhouette")
 
 Factors = tuple[Array, Array]
 
@@ -158,6 +158,7 @@ class Trials:
         worth = (
             1 - normalized_cut(self.edges, labels, n_clusters),
             modularity(self.edges, labels),
+            neighbor_information(self.edges, labels),
             silhouette(self.X.array, labels, self._metric),
         )
         return dict(zip(CRITERIA, worth, strict=True))
