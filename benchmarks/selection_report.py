@@ -9,8 +9,8 @@ import numpy as np
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, FIGURE = DOCS / "selection.md", DOCS / "images" / "selection.png"
-# The part of the page that is written here.
-BEGIN, END = "<!-- Written by benchmarks/selection_study.py --report -->\n", "<!-- Written by hand again -->\n"
+# Parts of the page that scripts write.
+BEGIN, END = "<!-- Written by benchmarks/{}.py --report -->\n", "<!-- Written by hand again -->\n"
 METHODS = ("GraphNMF", "LocalLearningNMF", "LocalCoordinateNMF")
 NEIGHBORS = "GraphNMF, n_neighbors"
 COLUMNS = ("best by labels", "auto", "best fixed", "NMF", "k-means")
@@ -30,10 +30,14 @@ def report(rows, sets, held_out):
         ]
         parts.append(f"\nBest fixed value: {fixed}. Mean NMI: {', '.join(means)}.\n")
         lines.append(in_short(method, table))
-    before, rest = PAGE.read_text().split(BEGIN)
-    text = "\n".join([*parts, "### In short\n", *lines])
-    PAGE.write_text(f"{before}{BEGIN}\n{text}\n\n{END}{rest.split(END)[1]}")
+    write("selection_study", "\n".join([*parts, "### In short\n", *lines]))
     draw({method: tables[method][0] for method in METHODS}, held_out)
+
+
+def write(script, text):
+    """Put a text where the page has the last one of a script."""
+    before, begin, rest = PAGE.read_text().partition(BEGIN.format(script))
+    PAGE.write_text(f"{before}{begin}\n{text}\n\n{END}{rest.partition(END)[2]}")
 
 
 def accuracies(table, repeats, held_out):
@@ -44,7 +48,10 @@ def accuracies(table, repeats, held_out):
     for name, line in {**table, "mean": mean}.items():
         mark = "**" if name == "mean" else "*" if name in held_out else ""
         cells = " | ".join(f"{line[column]:.1f}" for column in COLUMNS)
-        gaps = f"{line['auto'] - line['best by labels']:+.1f} | {line['auto'] - line['NMF']:+.1f}"
+        gaps = " | ".join(
+            f"{line['auto'] - line[other]:+.1f}" + (f" ± {line['± ' + other]:.1f}" if "± " + other in line else "")
+            for other in ("best by labels", "NMF")
+        )
         yield f"| {mark}{name}{mark} | {repeats.get(name, '')} | {cells} | {gaps} | {line['oracle']:.1f} |"
 
 
@@ -67,7 +74,10 @@ def in_short(method, table):
 
 
 def summary(rows, sets, method, score):
-    """Means over the repeats in which everything was run: {set: {column: mean}}, repeats per set, best fixed value."""
+    """Means over the repeats in which everything was run: {set: {column: mean}}, repeats per set, best fixed value.
+
+    What "auto" gains against others comes with standard errors.
+    """
     values = defaultdict(dict)
     for row in rows:
         if row["method"] in (method, "NMF", "k-means"):
@@ -82,8 +92,12 @@ def summary(rows, sets, method, score):
         if draws:
             repeats[name] = len(draws)
             table[name] = {kind: float(np.mean([found[kind] for found in draws])) for kind in kinds}
-            table[name]["best by labels"] = max(table[name][kind] for kind in strengths)
+            best = max(strengths, key=table[name].__getitem__)
+            table[name]["best by labels"] = table[name][best]
             table[name]["oracle"] = float(np.mean([max(found[kind] for kind in strengths) for found in draws]))
+            for column, other in (("best by labels", best), ("NMF", "NMF")):
+                gaps = [found["auto"] - found[other] for found in draws]
+                table[name][f"± {column}"] = float(np.std(gaps) / max(len(gaps) - 1, 1) ** 0.5)
     fixed = max(strengths, key=lambda kind: np.mean([line[kind] for line in table.values()])) if table else ""
     for line in table.values():
         line["best fixed"] = line[fixed]

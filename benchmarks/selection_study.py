@@ -66,7 +66,7 @@ GROUPS = {
 }
 # Neighbours are chosen on a few sets only, at the default strength.
 FEW = ("orl32", "semeion", "digits", "coil20", "tdt2", "reuters")
-REPEATS = 5
+REPEATS = 15
 RESULTS = Path(__file__).parent / "results" / "selection.csv"
 HEADER = ("data", "repeat", "method", "strength", "chosen", "accuracy", "nmi", "seconds")
 

@@ -1,0 +1,126 @@
+"""Rules of choice compared: walks through the strengths, held against labels only afterwards.
+
+    python benchmarks/selection_rules.py            # goes on where it was stopped; results/walks.csv, a row per trial
+    python benchmarks/selection_rules.py --report   # the table of rules in docs/selection.md, from that file
+
+The walks are those of the estimators, on the draws of `selection_study`, up to where the choice is made: nothing is
+carried on to convergence. What a rule picks is compared with the best strength by labels, from the method's own start
+and for all draws of a data set, as in the study.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import warnings
+from collections import defaultdict
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from selection_report import write
+from selection_study import METHODS, REPEATS, SETS, draw
+
+from partwise.core.storage import as_operand
+from partwise.metrics import clustering_accuracy
+from partwise.selection.choice import _follow
+from partwise.selection.criteria import stability
+from partwise.selection.trials import CRITERIA, Trials
+
+RESULTS = Path(__file__).parent / "results" / "walks.csv"
+WORTH = (*CRITERIA, "stability")
+HEADER = ("data", "repeat", "method", "value", "start", "accuracy", *WORTH)
+WALKED = ("GraphNMF", "LocalLearningNMF", "LocalCoordinateNMF")
+# The present rule was looked for on these repeats, without the sets that were kept out.
+DESIGN_REPEATS = 8
+
+LINKS_AND_DATA = ("connectedness", "modularity", "silhouette")
+RULES = {
+    "median of four (the present rule)": (np.median, CRITERIA),
+    "median of connectedness, modularity, silhouette": (np.median, LINKS_AND_DATA),
+    "mean of four": (np.mean, CRITERIA),
+    "mean of connectedness, modularity, silhouette": (np.mean, LINKS_AND_DATA),
+    "median of all five": (np.median, WORTH),
+    **{f"{name} alone": (np.median, (name,)) for name in WORTH},
+}
+
+
+def walk(name, repeat):
+    """A row for every trial of every method."""
+    X, y = draw(name, repeat)
+    for method in WALKED:
+        kind, parameter, strengths = METHODS[method]
+        recipe = kind(int(y.max()) + 1, random_state=repeat)
+        trials = Trials(recipe, as_operand(X), None, np.random.RandomState(repeat))
+        for row in _follow(trials, parameter, (0.0, *strengths), {}):
+            agreement = stability([trial.labels for trial in row])
+            for start, trial in enumerate(row):
+                numbers = clustering_accuracy(y, trial.labels), *(trial.criteria[name] for name in CRITERIA), agreement
+                yield name, repeat, method, trial.parameters[parameter], start, *(f"{x:.5f}" for x in numbers)
+
+
+def run():
+    """Repeat by repeat over all sets; what the file has already is not done again."""
+    warnings.simplefilter("ignore")
+    done = {(row["data"], int(row["repeat"])) for row in read()} if RESULTS.is_file() else set()
+    with RESULTS.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if not done:
+            writer.writerow(HEADER)
+        for repeat, name in product(range(REPEATS), SETS):
+            if (name, repeat) not in done:
+                writer.writerows(walk(name, repeat))
+                file.flush()
+                print(f"repeat {repeat} {name}", flush=True)
+
+
+def read():
+    """The rows of the file."""
+    with RESULTS.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def report(rows):
+    """Write the table of rules into the page."""
+    walks = defaultdict(list)
+    for row in rows:
+        walks[row["method"], row["data"], int(row["repeat"])].append(row)
+    lines = [
+        "| rule | draws | " + " | ".join(f"{method}: mean, worst" for method in WALKED) + " | sets that lose > 4 |",
+        "|" + "---|" * (len(WALKED) + 3),
+    ]
+    for rule, (combine, names) in RULES.items():
+        for part, belongs in (
+            (f"0 to {DESIGN_REPEATS - 1}", lambda repeat: repeat < DESIGN_REPEATS),
+            (f"from {DESIGN_REPEATS} on", lambda repeat: repeat >= DESIGN_REPEATS),
+        ):
+            losses = lost({key: found for key, found in walks.items() if belongs(key[2])}, combine, names)
+            cells = [f"{np.mean(list(gaps.values())):+.1f}, {min(gaps.values()):+.1f}" for gaps in losses.values()]
+            far = sum(gap < -4 for gaps in losses.values() for gap in gaps.values())
+            lines.append(f"| {rule} | {part} | {' | '.join(cells)} | {far} |")
+    write("selection_rules", "\n".join(lines))
+
+
+def lost(walks, combine, names):
+    """Points of accuracy against the best strength by labels: {method: {set: points}}."""
+    picked, by_strength = defaultdict(list), defaultdict(list)
+    for (method, name, _), rows in walks.items():
+        accuracy = 100 * np.array([float(row["accuracy"]) for row in rows])
+        worth = np.array([[float(row[criterion]) for criterion in names] for row in rows])
+        span = np.ptp(worth, axis=0)
+        losses = combine((worth.max(axis=0) - worth) / np.where(span > 0, span, 1), axis=1)
+        picked[method, name].append(accuracy[losses.argmin()])
+        by_strength[method, name].append(accuracy[[row["start"] == "0" for row in rows]])
+    gaps = defaultdict(dict)
+    for (method, name), found in picked.items():
+        gaps[method][name] = float(np.mean(found) - np.mean(by_strength[method, name], axis=0).max())
+    return gaps
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--report", action="store_true", help="write the table")
+    if parser.parse_args().report:
+        report(read())
+    else:
+        run()
