@@ -67,9 +67,14 @@ def test_selection_goes_when_nothing_is_open():
     assert not hasattr(model, "selection_")
 
 
+def _best_as_it_stands(_, rows):
+    place = divmod(int(choice.losses(rows, rows).argmin()), 2)
+    return place, rows[place[0]][place[1]]
+
+
 def test_criteria_are_those_of_the_labels(monkeypatch):
     """The best trial's numbers, computed again from its codes, which are those of the start if no trial is finished."""
-    monkeypatch.setattr(trials.Trials, "finish", lambda self, trial: trial)
+    monkeypatch.setattr(choice, "_finished", _best_as_it_stands)
     open_parameters = {"graph_strength": choice.Grid("strength", (1.0, 10.0), 10.0, refined=False)}
     recipe = GraphNMF(4, graph_strength=[1.0, 10.0], random_state=0)
     made = choice.choose(recipe, open_parameters, as_operand(X), None, np.random.RandomState(0))
@@ -98,16 +103,17 @@ def test_the_middle_of_four_criteria_decides():
     assert (choice.losses(equal, equal) == 0).all()
 
 
-@pytest.mark.parametrize(("worths", "finished", "kept"), [((9,), 1, 0), ((-8, 9), 2, 1), ((-8, -9), 2, 0)])
-def test_ends_decide_and_not_how_trials_stood_on_the_way(monkeypatch, worths, finished, kept):
-    """The best trial is finished, and the next one if that disappoints; the better end is kept."""
-    ends, paths = [], []
+@pytest.mark.parametrize(("worths", "kept"), [((9, -9), 0), ((-9, 9), 1), ((1, 1), 0)])
+def test_ends_decide_and_not_how_trials_stood_on_the_way(monkeypatch, worths, kept):
+    """The best trial is finished, next to a fit of its value from the method's own start; the better end is kept."""
+    begun, ends, paths = [], [], []
     losses = choice.losses
 
-    def finish(self, trial):
-        factors = tuple(np.full_like(F, 1 + len(ends)) for F in trial.factors)
+    def finish(self, parameters, start):
+        begun.append(start)
+        factors = tuple(np.full_like(F, 1 + len(ends)) for F in start)
         worth = dict.fromkeys(trials.CRITERIA, float(worths[len(ends)]))
-        ends.append(trials.Trial(trial.parameters, factors, trial.labels, worth))
+        ends.append(trials.Trial(parameters, factors, None, worth))
         return ends[-1]
 
     monkeypatch.setattr(trials.Trials, "finish", finish)
@@ -116,12 +122,26 @@ def test_ends_decide_and_not_how_trials_stood_on_the_way(monkeypatch, worths, fi
     recipe = GraphNMF(4, graph_strength="auto", random_state=0)
     made = choice.choose(recipe, open_parameters, as_operand(X), None, np.random.RandomState(0))
     path = made.selection.paths[0]
-    order = np.argsort(losses(paths[0], paths[0]).ravel(), kind="stable")[:finished]
-    best = [path.values[place // 2] for place in order]
-    assert [end.parameters["graph_strength"] for end in ends] == best
-    assert path.chosen == best[kept]
-    assert path.start == order[kept] % 2
+    value, start = divmod(int(losses(paths[0], paths[0]).argmin()), 2)
+    assert value > 0
+    assert path.chosen == path.values[value]
+    assert [end.parameters["graph_strength"] for end in ends] == [path.chosen] * 2
+    assert path.start == (0 if kept else start)
     assert all(np.unique(F).tolist() == [1 + kept] for F in made.start)
+    run = trials.Trials(recipe, as_operand(X), None, np.random.RandomState(0))
+    assert begun[0] is paths[0][value][start].factors
+    np.testing.assert_allclose(begun[1][0], run.own_start({"graph_strength": path.chosen})[0], atol=1e-6)
+
+
+def test_what_starts_anew_already_is_finished_once(monkeypatch):
+    """The first trial of the method's own start is such a fit."""
+    ends = []
+    monkeypatch.setattr(choice, "losses", lambda rows, path: np.arange(2.0 * len(rows)).reshape(-1, 2))
+    monkeypatch.setattr(trials.Trials, "finish", lambda self, parameters, start: ends.append(parameters))
+    run = trials.Trials(GraphNMF(4, random_state=0), as_operand(X), None, np.random.RandomState(0))
+    first = trials.Trial({"graph_strength": 0.0}, None, None, {})
+    assert choice._finished(run, [[first, first]] * 2)[0] == (0, 0)
+    assert ends == [{"graph_strength": 0.0}]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 """Resolve what is left open: walk through the values of each parameter, judge the clusterings, keep the best.
 
 Strengths are walked upwards, every fit starting where the last one ended, once from the recipe's own start and once
-from k-means; following a solution while the penalty grows leads to better minima than starting anew. By a criterion a
-clustering loses its distance from the best one, as a share of the distance between the best and the worst; the median
-of what it loses by four criteria counts. The best goes on as long as a fit does; if another is better then, so does
-that one, and the better end is kept.
+from k-means; following a solution while the penalty grows often leads to better minima than starting anew. By a
+criterion a clustering loses its distance from the best one, as a share of the distance between the best and the worst;
+the median of what it loses by four criteria counts. The best goes on as long as a fit does, a fit with its value is
+made anew beside it, and the better of the two ends is kept.
 
 The four err in different ways: how few of its links to neighbours a cluster cuts (by itself it likes to cut off small
 pieces), the modularity of the links (by itself it likes clusters of equal size), what a neighbour's cluster tells of
@@ -45,8 +45,6 @@ DECIDE: dict[Kind, tuple[str, ...]] = {
     "components": ("connectedness", "modularity"),
 }
 ROUNDING = 1e-9
-# A trial may get worse on the way to its end; so many are followed at most.
-MOST_FINISHED = 2
 # The walk through numbers of components ends when so many in a row were worse than the best.
 WORSE_IN_A_ROW = 2
 # Numbers of components that are looked at between the best one and its neighbours.
@@ -177,16 +175,16 @@ def _best_number(rows: list[list[Trial]]) -> int:
 
 
 def _finished(trials: Trials, rows: list[list[Trial]]) -> tuple[tuple[int, int], Trial]:
-    """The best trial goes on to its end; if another one is better then, that one does as well. The better end."""
-    loss, ends = losses(rows, rows), {}
-    for _ in range(MOST_FINISHED):
-        value, start = divmod(int(loss.argmin()), loss.shape[1])
-        if (value, start) in ends:
-            break
-        ends[value, start] = trials.finish(rows[value][start])
-        loss[value, start] = losses([[ends[value, start]]], rows).item()
-    place = min(ends, key=loss.__getitem__)
-    return place, ends[place]
+    """The best trial goes on to its end, and a fit with its parameters is made anew; its place, and the better end."""
+    loss = losses(rows, rows)
+    value, start = divmod(int(loss.argmin()), loss.shape[1])
+    best = rows[value][start]
+    end = trials.finish(best.parameters, best.factors)
+    if value == start == 0:  # the walk has begun there: nothing would be new
+        return (value, start), end
+    anew = trials.finish(best.parameters, trials.own_start(best.parameters))
+    on, again = losses([[end, anew]], rows)[0]
+    return ((value, start), end) if on <= again else ((value, 0), anew)
 
 
 def losses(rows: Sequence[Sequence[Trial]], path: Sequence[Sequence[Trial]]) -> Array:

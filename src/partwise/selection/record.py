@@ -30,7 +30,8 @@ class Path:
         The criteria that had a say.
     chosen : float
     start : int
-        Which start was best in the end: 0 is that of the estimator, 1 that of k-means.
+        Which start was best in the end: 0 is that of the estimator, followed through the values or taken anew, 1 that
+        of k-means.
     """
 
     parameter: str

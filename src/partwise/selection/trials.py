@@ -134,9 +134,9 @@ class Trials:
             starts.append(start_factors(self.X, recipe.n_components, "kmeans", self._rng))
         return starts
 
-    def finish(self, trial: Trial) -> Trial:
-        """Where a trial ends if it goes on as long as a fit does."""
-        return self.run(trial.parameters, trial.factors, Options(self.recipe.max_iter, self.recipe.tol))
+    def finish(self, parameters: dict[str, Any], start: Factors) -> Trial:
+        """As many sweeps as a fit has."""
+        return self.run(parameters, start, Options(self.recipe.max_iter, self.recipe.tol))
 
     def run(
         self, parameters: dict[str, Any], start: Factors, options: Options, kmeans_starts: int = KMEANS_STARTS
