@@ -103,17 +103,17 @@ def test_the_middle_of_four_criteria_decides():
     assert (choice.losses(equal, equal) == 0).all()
 
 
-@pytest.mark.parametrize(("worths", "kept"), [((9, -9), 0), ((-9, 9), 1), ((1, 1), 0)])
-def test_ends_decide_and_not_how_trials_stood_on_the_way(monkeypatch, worths, kept):
-    """The best trial is finished, next to a fit of its value from the method's own start; the better end is kept."""
+@pytest.mark.parametrize(("supporters", "kept"), [(0, 0), (2, 0), (3, 1), (4, 1)])
+def test_ends_decide_and_not_how_trials_stood_on_the_way(monkeypatch, supporters, kept):
+    """The best trial is finished, next to a fit from the method's own start, which needs three of four criteria."""
     begun, ends, paths = [], [], []
     losses = choice.losses
 
     def finish(self, parameters, start):
         begun.append(start)
         factors = tuple(np.full_like(F, 1 + len(ends)) for F in start)
-        worth = dict.fromkeys(trials.CRITERIA, float(worths[len(ends)]))
-        ends.append(trials.Trial(parameters, factors, None, worth))
+        votes = np.repeat([1.0, -1.0], [supporters, 4 - supporters]) if ends else np.zeros(4)
+        ends.append(trials.Trial(parameters, factors, None, dict(zip(trials.CRITERIA, votes, strict=True))))
         return ends[-1]
 
     monkeypatch.setattr(trials.Trials, "finish", finish)

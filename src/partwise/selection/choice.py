@@ -3,8 +3,8 @@
 Strengths are walked upwards, every fit starting where the last one ended, once from the recipe's own start and once
 from k-means; following a solution while the penalty grows often leads to better minima than starting anew. By a
 criterion a clustering loses its distance from the best one, as a share of the distance between the best and the worst;
-the median of what it loses by four criteria counts. The best goes on as long as a fit does, a fit with its value is
-made anew beside it, and the better of the two ends is kept.
+the median of what it loses by four criteria counts. The best goes on as long as a fit does. A fit with its value is
+made anew beside it, and kept instead if more criteria are for it than against it.
 
 The four err in different ways: how few of its links to neighbours a cluster cuts (by itself it likes to cut off small
 pieces), the modularity of the links (by itself it likes clusters of equal size), what a neighbour's cluster tells of
@@ -175,7 +175,7 @@ def _best_number(rows: list[list[Trial]]) -> int:
 
 
 def _finished(trials: Trials, rows: list[list[Trial]]) -> tuple[tuple[int, int], Trial]:
-    """The best trial goes on to its end, and a fit with its parameters is made anew; its place, and the better end."""
+    """The best trial goes on to its end; a fit with its parameters made anew replaces it if more criteria say so."""
     loss = losses(rows, rows)
     value, start = divmod(int(loss.argmin()), loss.shape[1])
     best = rows[value][start]
@@ -183,8 +183,8 @@ def _finished(trials: Trials, rows: list[list[Trial]]) -> tuple[tuple[int, int],
     if value == start == 0:  # the walk has begun there: nothing would be new
         return (value, start), end
     anew = trials.finish(best.parameters, trials.own_start(best.parameters))
-    on, again = losses([[end, anew]], rows)[0]
-    return ((value, start), end) if on <= again else ((value, 0), anew)
+    votes = np.sign(_verdicts([[anew]], "strength") - _verdicts([[end]], "strength"))
+    return ((value, 0), anew) if votes.sum() > 0 else ((value, start), end)
 
 
 def losses(rows: Sequence[Sequence[Trial]], path: Sequence[Sequence[Trial]]) -> Array:
