@@ -64,8 +64,9 @@ def in_short(method, table):
         for column in ("auto", "best fixed", "NMF")
     )
     far, under = (
-        ", ".join(f"`{name}` ({gap:.1f})" for name, gap in gaps.items() if gap > most) or "no set"
-        for gaps, most in ((lost, MOST_LOST), (below, MOST_BELOW_NMF))
+        ", ".join(f"`{name}` ({gap:.1f} ± {table[name]['± ' + other]:.1f})" for name, gap in gaps.items() if gap > most)
+        or "no set"
+        for other, gaps, most in (("best by labels", lost, MOST_LOST), ("NMF", below, MOST_BELOW_NMF))
     )
     return (
         f'- **{method}**, on average against the best by labels: {means}. "auto" loses more than {MOST_LOST} points on '

@@ -86,18 +86,18 @@ def report(rows):
     for row in rows:
         walks[row["method"], row["data"], int(row["repeat"])].append(row)
     lines = [
-        "| rule | draws | " + " | ".join(f"{method}: mean, worst" for method in WALKED) + " | sets that lose > 4 |",
+        "| rule | draws | " + " | ".join(f"{method}: mean, worst" for method in WALKED) + " | lose > 4, of all |",
         "|" + "---|" * (len(WALKED) + 3),
     ]
     for rule, (combine, names) in RULES.items():
         for part, belongs in (
-            (f"0 to {DESIGN_REPEATS - 1}", lambda repeat: repeat < DESIGN_REPEATS),
-            (f"from {DESIGN_REPEATS} on", lambda repeat: repeat >= DESIGN_REPEATS),
+            (f"first {DESIGN_REPEATS}", lambda repeat: repeat < DESIGN_REPEATS),
+            ("others", lambda repeat: repeat >= DESIGN_REPEATS),
         ):
             losses = lost({key: found for key, found in walks.items() if belongs(key[2])}, combine, names)
             cells = [f"{np.mean(list(gaps.values())):+.1f}, {min(gaps.values()):+.1f}" for gaps in losses.values()]
-            far = sum(gap < -4 for gaps in losses.values() for gap in gaps.values())
-            lines.append(f"| {rule} | {part} | {' | '.join(cells)} | {far} |")
+            far = [gap < -4 for gaps in losses.values() for gap in gaps.values()]
+            lines.append(f"| {rule} | {part} | {' | '.join(cells)} | {sum(far)} of {len(far)} |")
     write("selection_rules", "\n".join(lines))
 
 

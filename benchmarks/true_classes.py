@@ -15,7 +15,7 @@ from selection_study import draw
 from partwise import GraphNMF
 from partwise.graphs import neighbor_graph
 from partwise.metrics import clustering_accuracy
-from partwise.selection import modularity, neighbor_information, normalized_cut, silhouette
+from partwise.selection.criteria import link_criteria, silhouette
 
 FEW = ("digits", "coil20", "tdt2", "reuters", "webace_1000", "webkb4", "yale32")
 REPEATS = (0, 1)
@@ -23,9 +23,7 @@ REPEATS = (0, 1)
 
 def judge(X, labels, n_clusters):
     """Connectedness, modularity, information, silhouette."""
-    edges = neighbor_graph(X, 5)
-    of_links = 1 - normalized_cut(edges, labels, n_clusters), modularity(edges, labels)
-    return *of_links, neighbor_information(edges, labels), silhouette(X, labels)
+    return *link_criteria(neighbor_graph(X, 5), labels, n_clusters), silhouette(X, labels)
 
 
 def main():

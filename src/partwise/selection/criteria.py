@@ -41,11 +41,7 @@ def normalized_cut(edges: Any, labels: IntArray, n_clusters: int | None = None) 
     >>> float(round(normalized_cut(chain, np.array([0, 0, 1, 1])), 3))
     0.333
     """
-    links = _between(edges, labels)
-    inside, volume = links.diagonal(), links.sum(axis=1)
-    k = max(len(volume), n_clusters or 0)
-    linked = volume > 0
-    return float((k - (inside[linked] / volume[linked]).sum()) / k)
+    return _cut(_between(edges, labels), n_clusters)
 
 
 def modularity(edges: Any, labels: IntArray) -> float:
@@ -63,9 +59,7 @@ def modularity(edges: Any, labels: IntArray) -> float:
         Below 1; higher is better. Unlike the normalised cut it can be compared between numbers of clusters, and it
         favours clusters of equal size.
     """
-    links = _between(edges, labels)
-    total = links.sum()
-    return float(links.diagonal().sum() / total - np.square(links.sum(axis=1) / total).sum()) if total > 0 else 0.0
+    return _modularity(_between(edges, labels))
 
 
 def neighbor_information(edges: Any, labels: IntArray) -> float:
@@ -84,19 +78,41 @@ def neighbor_information(edges: Any, labels: IntArray) -> float:
     information : float
         In [0, 1]; higher is better. It favours clusters of unequal size; 0 if there is one cluster only.
     """
-    links = _between(edges, labels).tocoo()
-    share = links.data / max(links.sum(), np.finfo(np.float64).tiny)
-    ends = np.bincount(links.row, weights=share, minlength=links.shape[0])
-    known, linked = share > 0, ends > 0
-    entropy = -np.sum(ends[linked] * np.log(ends[linked]))
-    by_chance = ends[links.row[known]] * ends[links.col[known]]
-    return float(np.sum(share[known] * np.log(share[known] / by_chance)) / entropy) if entropy > 0 else 0.0
+    return _information(_between(edges, labels))
+
+
+def link_criteria(edges: Any, labels: IntArray, n_clusters: int) -> tuple[float, float, float]:
+    """One minus the normalised cut, the modularity and the information, from one look at the links."""
+    links = _between(edges, labels)
+    return 1 - _cut(links, n_clusters), _modularity(links), _information(links)
 
 
 def _between(edges: Any, labels: IntArray) -> Any:
     """Weight of the links between every two clusters, and inside each, counted from both ends."""
     Z = _membership(labels)
     return sp.csr_array(Z.T @ (sp.csr_array(edges, dtype=np.float64) @ Z))
+
+
+def _cut(links: Any, n_clusters: int | None) -> float:
+    inside, volume = links.diagonal(), links.sum(axis=1)
+    k = max(len(volume), n_clusters or 0)
+    linked = volume > 0
+    return float((k - (inside[linked] / volume[linked]).sum()) / k)
+
+
+def _modularity(links: Any) -> float:
+    total = links.sum()
+    return float(links.diagonal().sum() / total - np.square(links.sum(axis=1) / total).sum()) if total > 0 else 0.0
+
+
+def _information(links: Any) -> float:
+    links = links.tocoo()
+    share = links.data / max(links.sum(), np.finfo(np.float64).tiny)
+    ends = np.bincount(links.row, weights=share, minlength=links.shape[0])
+    known, linked = share > 0, ends > 0
+    entropy = -np.sum(ends[linked] * np.log(ends[linked]))
+    by_chance = ends[links.row[known]] * ends[links.col[known]]
+    return float(np.sum(share[known] * np.log(share[known] / by_chance)) / entropy) if entropy > 0 else 0.0
 
 
 def _membership(labels: IntArray) -> Any:

@@ -18,7 +18,7 @@ from ..core.types import Array, IntArray
 from ..graphs import check_graph, neighbor_graph
 from ..solvers.loop import Options
 from ..solvers.starts import start_factors
-from .criteria import modularity, neighbor_information, normalized_cut, silhouette
+from .criteria import link_criteria, silhouette
 
 # Labels settle long before the objective does; where a walk begins there is most to do.
 SHORT, FIRST = Options(10, 1e-4), Options(30, 1e-4)
@@ -155,10 +155,5 @@ class Trials:
 
     def judge(self, labels: IntArray, n_clusters: int) -> dict[str, float]:
         """What a clustering is worth by every criterion."""
-        worth = (
-            1 - normalized_cut(self.edges, labels, n_clusters),
-            modularity(self.edges, labels),
-            neighbor_information(self.edges, labels),
-            silhouette(self.X.array, labels, self._metric),
-        )
+        worth = *link_criteria(self.edges, labels, n_clusters), silhouette(self.X.array, labels, self._metric)
         return dict(zip(CRITERIA, worth, strict=True))
