@@ -48,7 +48,7 @@ ROUNDING = 1e-9
 # The walk through numbers of components ends when so many in a row were worse than the best.
 WORSE_IN_A_ROW = 2
 # Numbers of components that are looked at between the best one and its neighbours.
-MOST_BETWEEN = 6
+MOST_BETWEEN = 4
 
 
 @dataclass(frozen=True, eq=False)
