@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections import defaultdict
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import numpy as np
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, FIGURE = DOCS / "selection.md", DOCS / "images" / "selection.png"
+COSTS = Path(__file__).parent / "results" / "full.csv"
 # Parts of the page that scripts write.
-BEGIN, END = "<!-- Written by benchmarks/{}.py --report -->\n", "<!-- Written by hand again -->\n"
+BEGIN, END = "<!-- Written by benchmarks/{} --report -->\n", "<!-- Written by hand again -->\n"
 METHODS = ("GraphNMF", "LocalLearningNMF", "LocalCoordinateNMF")
 NEIGHBORS = "GraphNMF, n_neighbors"
 COLUMNS = ("best by labels", "auto", "best fixed", "NMF", "k-means")
@@ -30,8 +32,22 @@ def report(rows, sets, held_out):
         ]
         parts.append(f"\nBest fixed value: {fixed}. Mean NMI: {', '.join(means)}.\n")
         lines.append(in_short(method, table))
-    write("selection_study", "\n".join([*parts, "### In short\n", *lines]))
+    write("selection_study.py", "\n".join([*parts, "### In short\n", *lines]))
+    write("selection_study.py, costs,", "\n".join(costs(COSTS)))
     draw({method: tables[method][0] for method in METHODS}, held_out)
+
+
+def costs(path):
+    """The lines of the table of costs, from the rows that the benchmarks keep."""
+    with path.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["name"].startswith("auto-")]
+    yield "| left open | data | single fits | CPU time | of a single fit |"
+    yield "|---|---|---|---|---|"
+    for row in rows:
+        _, data, method, parameter = row["name"].split("-")
+        figure, low, high = (float(row[key]) for key in ("figure", "low", "high"))
+        seconds = " | ".join(f"{float(row[key]):.2g} s" for key in ("ours", "theirs"))
+        yield f"| `{parameter}` of `{method}` | {data} | {figure:.1f} ({low:.1f}–{high:.1f}) | {seconds} |"
 
 
 def write(script, text):

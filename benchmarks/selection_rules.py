@@ -98,7 +98,7 @@ def report(rows):
             cells = [f"{np.mean(list(gaps.values())):+.1f}, {min(gaps.values()):+.1f}" for gaps in losses.values()]
             far = [gap < -4 for gaps in losses.values() for gap in gaps.values()]
             lines.append(f"| {rule} | {part} | {' | '.join(cells)} | {sum(far)} of {len(far)} |")
-    write("selection_rules", "\n".join(lines))
+    write("selection_rules.py", "\n".join(lines))
 
 
 def lost(walks, combine, names):
