@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-full test-oldest fuzz reliability coverage mutation lint types unit bench bench-full clean
+.PHONY: demo test test-full test-oldest kills fuzz reliability coverage mutation lint types unit bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/partwise compare digits --output partwise-digits.html
@@ -22,9 +22,7 @@ unit: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto  # processes instead of threads
 
 # Also what takes long: fits that are killed at random moments, long fuzzing, coverage, wrong code that tests must notice.
-test-full: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --slow
-	$(MAKE) fuzz coverage mutation
+test-full: test kills fuzz coverage mutation
 
 # The tests with the oldest versions that pyproject.toml allows, in an environment of their own.
 OLDEST := .venv-oldest
@@ -51,10 +49,16 @@ mutation: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python tests/mutation --sample $(SAMPLE)
 	$(BIN)/python -m docs.quality
 
+# Fits that are killed, resumed and compared with fits that were left alone.
+kills: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/callbacks/kill_trials.py --trials 42 --record
+	$(BIN)/python -m docs.quality
+
 # Damaged and hostile input for everything that reads files or graphs; SECONDS for each of the targets.
 SECONDS ?= 20
 fuzz: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz --seconds $(SECONDS)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz --seconds $(SECONDS) --record
+	$(BIN)/python -m docs.quality
 
 # Every hard case on every estimator, and the page that says what was tried.
 reliability: $(READY)

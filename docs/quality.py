@@ -45,16 +45,46 @@ the share that the tests noticed in that run.
 
 """
 
+KILLS = """\
+
+## Kills
+
+`make kills`: a fit is killed with SIGKILL at up to three random moments, resumed from its checkpoint each time, and
+compared to the bit with a fit that was left alone. {trials} trials, at least one of every estimator; {kills} kills,
+{under_way} of them after a checkpoint had been written; {differ} differ.
+"""
+
+FUZZ = """\
+
+## Damaged input
+
+`make fuzz`: what reads files, models, checkpoints and graphs is given damaged and hostile ones. What comes of it is
+data or one sentence of complaint, and never a crash.
+
+"""
+
 
 def page() -> str:
     """The page as text."""
-    coverage, mutation = (_read(name) for name in ("coverage", "mutation"))
+    parts = HEAD, _lines(_read("coverage")), KILLS.format(**_read("kills")), FUZZ, _executions(_read("fuzz"))
+    return "".join(parts) + _mistakes(_read("mutation"))
+
+
+def _lines(coverage: dict[str, Any]) -> str:
     lines = [_row("room", "lines", "not run", "covered"), _rule(4)]
     for room, (count, missed) in sorted(coverage["rooms"].items()):
         lines.append(_row(room, count, missed, _percent(count - missed, count)))
     count, missed = (sum(numbers) for numbers in zip(*coverage["rooms"].values(), strict=True))
     lines.append(_row("**all**", count, missed, f"**{_percent(count - missed, count)}**"))
-    text = HEAD + "\n".join(lines) + "\n" + MUTATION.format(**mutation)
+    return "\n".join(lines) + "\n"
+
+
+def _executions(counts: dict[str, int]) -> str:
+    rows = [_row(name, f"{count:,}") for name, count in {**counts, "**all**": sum(counts.values())}.items()]
+    return "\n".join([_row("target", "executions"), _rule(2), *rows]) + "\n"
+
+
+def _mistakes(mutation: dict[str, Any]) -> str:
     lines = [_row("room", "changes possible", "tried", "noticed", "score"), _rule(5)]
     total = [0, 0, 0]
     for room, counts in mutation["rooms"].items():
@@ -62,7 +92,7 @@ def page() -> str:
         lines.append(_row(room, counts["mutants"], killed + survived, killed, _percent(killed, killed + survived)))
         total = [have + more for have, more in zip(total, (counts["mutants"], killed + survived, killed), strict=True)]
     lines.append(_row("**all**", *total, f"**{_percent(total[2], total[1])}**"))
-    return text + "\n".join(lines) + "\n" + _survivors(mutation)
+    return MUTATION.format(**mutation) + "\n".join(lines) + "\n" + _survivors(mutation)
 
 
 def _survivors(mutation: dict[str, Any]) -> str:

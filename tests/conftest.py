@@ -1,4 +1,4 @@
-"""What takes long is skipped, visibly, unless asked for; and where tests find the papers' data.
+"""Where tests find the papers' data.
 
 They are in the folder that PARTWISE_DATA names, or in ../shared/data beside the checkout.
 """
@@ -16,18 +16,6 @@ if "PARTWISE_DATA" not in os.environ and BESIDE_THE_CHECKOUT.is_dir():
 # A shell starts jobs in the background deaf to Ctrl-C, and they pass this on; tests that interrupt a fit need it heard.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def pytest_addoption(parser):
-    parser.addoption("--slow", action="store_true", help="also run what takes minutes, as `make test-full` does")
-
-
-def pytest_collection_modifyitems(config, items):
-    if config.getoption("--slow"):
-        return
-    for item in items:
-        if "slow" in item.keywords:
-            item.add_marker(pytest.mark.skip(reason="takes minutes; run by `make test-full`"))
 
 
 @pytest.fixture

@@ -23,8 +23,3 @@ def run(*arguments):
 
 def test_two_trials():
     assert run("--trials", "2", "--sweeps", "40", "--seed", "3").endswith("; 0 differ")
-
-
-@pytest.mark.slow
-def test_many_trials():
-    assert run("--trials", "42", "--seed", "1").startswith("42 trials, ")

@@ -1,4 +1,4 @@
-"""The page of coverage and mutations is what was measured."""
+"""The page of coverage, kills, damaged input and mutations is what was measured."""
 
 import json
 from pathlib import Path
@@ -23,6 +23,12 @@ def test_enough_lines_are_covered():
     rooms = json.loads((ROOT / "docs" / "measured" / "coverage.json").read_text("utf-8"))["rooms"].values()
     lines, missed = (sum(numbers) for numbers in zip(*rooms, strict=True))
     assert missed <= 0.05 * lines
+
+
+def test_nothing_differs_after_kills():
+    counts = json.loads((ROOT / "docs" / "measured" / "kills.json").read_text("utf-8"))
+    assert counts["trials"] >= 20
+    assert counts["differ"] == 0
 
 
 def test_survivors_were_looked_at():

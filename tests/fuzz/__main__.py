@@ -3,6 +3,7 @@
 import argparse
 import faulthandler
 import itertools
+import json
 import sys
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from targets import EXECUTIONS, TARGETS
 
 BATCH = 250
+MEASURED = Path(__file__).parents[2] / "docs" / "measured" / "fuzz.json"
 
 
 def fuzz(name, seconds, first):
@@ -43,13 +45,18 @@ def main():
     parser.add_argument("--seconds", type=float, default=20.0, help="for every target (default: %(default)g)")
     parser.add_argument("--seed", type=int, default=0, help="of the first batch (default: %(default)s)")
     parser.add_argument("--target", choices=list(TARGETS), help="only this one")
+    parser.add_argument("--record", action="store_true", help=f"write the counts to docs/measured/{MEASURED.name}")
     options = parser.parse_args()
     faulthandler.enable()
+    counts = {}
     for name in [options.target] if options.target else TARGETS:
         before = EXECUTIONS.total()
         fuzz(name, options.seconds, options.seed)
-        print(f"{name:24s} {EXECUTIONS.total() - before:8d} executions, no failure", flush=True)
+        counts[name] = EXECUTIONS.total() - before
+        print(f"{name:24s} {counts[name]:8d} executions, no failure", flush=True)
     print(f"{'all':24s} {EXECUTIONS.total():8d} executions, no failure")
+    if options.record:
+        MEASURED.write_text(json.dumps(counts, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
