@@ -23,7 +23,7 @@ from selection_study import METHODS, REPEATS, SETS, draw
 
 from partwise.core.storage import as_operand
 from partwise.metrics import clustering_accuracy
-from partwise.selection.choice import _follow
+from partwise.selection.choice import follow, shares
 from partwise.selection.criteria import stability
 from partwise.selection.trials import CRITERIA, Trials
 
@@ -52,7 +52,7 @@ def walk(name, repeat):
         kind, parameter, strengths = METHODS[method]
         recipe = kind(int(y.max()) + 1, random_state=repeat)
         trials = Trials(recipe, as_operand(X), None, np.random.RandomState(repeat))
-        for row in _follow(trials, parameter, (0.0, *strengths), {}):
+        for row in follow(trials, parameter, (0.0, *strengths), {}):
             agreement = stability([trial.labels for trial in row])
             for start, trial in enumerate(row):
                 numbers = clustering_accuracy(y, trial.labels), *(trial.criteria[name] for name in CRITERIA), agreement
@@ -106,9 +106,8 @@ def lost(walks, combine, names):
     picked, by_strength = defaultdict(list), defaultdict(list)
     for (method, name, _), rows in walks.items():
         accuracy = 100 * np.array([float(row["accuracy"]) for row in rows])
-        worth = np.array([[float(row[criterion]) for criterion in names] for row in rows])
-        span = np.ptp(worth, axis=0)
-        losses = combine((worth.max(axis=0) - worth) / np.where(span > 0, span, 1), axis=1)
+        worth = np.array([[[float(row[criterion])] for row in rows] for criterion in names])
+        losses = combine(shares(worth, worth), axis=0)
         picked[method, name].append(accuracy[losses.argmin()])
         by_strength[method, name].append(accuracy[[row["start"] == "0" for row in rows]])
     gaps = defaultdict(dict)

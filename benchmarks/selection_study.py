@@ -8,7 +8,7 @@ Samples have unit norm, text is the tf-idf of the whole corpus, there are as man
 from k-means on the codes. A fixed strength is fitted from the method's default start.
 
 The first rule was designed on draws of DESIGN, mostly with GraphNMF; the present one has seen SEEN_ONCE as well.
-HELD_OUT was named before anything was run on it, and is run with the final rule only.
+HELD_OUT was named before anything was run on it, and had no part in the choice of criteria.
 """
 
 from __future__ import annotations

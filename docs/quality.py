@@ -3,7 +3,7 @@
     python -m docs.quality              the page from docs/measured
     python -m docs.quality --coverage   first take over what `coverage` has just measured
 
-`make coverage` and `make mutation` call it.
+`make coverage`, `make kills`, `make fuzz` and `make mutation` call it.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def test_a_strength_is_chosen_and_explained(estimator, parameter):
     assert all(values.shape == (len(path.values), 2) for values in path.criteria.values())
     assert path.stability.shape == path.values.shape
     assert parameter in str(model.selection_)
-    assert adjusted_rand_score(y, model.labels_) > 0.7
+    assert adjusted_rand_score(y, model.labels_) > 0.8
     # The chosen strength is the one of the fit: the same terms at the same factors have the same value.
     fixed = clone(estimator).set_params(
         **{parameter: path.chosen}, init=(model.embedding_, model.components_), max_iter=1, tol=0
@@ -223,10 +223,12 @@ def test_strengths_next_to_another_loss_follow_its_unit():
 
 def test_many_rows_are_sampled_and_all_are_fitted(monkeypatch):
     monkeypatch.setattr(choice, "MOST_ROWS", 100)
-    model = GraphNMF(4, graph_strength="auto", random_state=0).fit(X)
-    assert (model.selection_.n_rows, model.selection_.n_samples) == (100, 160)
-    assert model.embedding_.shape == (160, 4)
-    assert adjusted_rand_score(y, model.labels_) > 0.7
+    models = [GraphNMF(4, graph_strength="auto", random_state=seed).fit(X) for seed in range(4)]
+    for model in models:
+        assert (model.selection_.n_rows, model.selection_.n_samples) == (100, 160)
+        assert model.embedding_.shape == (160, 4)
+    # On a sample as small as this, all strengths may find the same clusters; then the weakest is taken.
+    assert np.mean([adjusted_rand_score(y, model.labels_) for model in models]) > 0.85
     given = GraphNMF(4, graph_strength="auto", graph=neighbor_graph(X, 5), random_state=0).fit(X)
     assert given.selection_.n_rows == 160
 

@@ -132,7 +132,7 @@ def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tupl
         value = _best_number(rows)
         return _record(name, rows, grid.kind, (value, 0)), rows[value][0]
     unit = strength_unit(trials.with_parameters(others), trials.X) if grid.kind == "strength" and grid.refined else 1
-    rows = _follow(trials, name, [value * unit for value in grid.values], others)
+    rows = follow(trials, name, [value * unit for value in grid.values], others)
     place, end = _finished(trials, rows)
     return _record(name, rows, grid.kind, place), end
 
@@ -159,7 +159,7 @@ def _count(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> lis
     return rows
 
 
-def _follow(trials: Trials, name: str, values: Sequence[float], others: dict[str, Any]) -> list[list[Trial]]:
+def follow(trials: Trials, name: str, values: Sequence[float], others: dict[str, Any]) -> list[list[Trial]]:
     """One row of trials per value, one column per start, each going on from the value below."""
     rows: list[list[Trial]] = []
     below, options = trials.starts({**others, name: values[0]}), FIRST
@@ -193,9 +193,13 @@ def losses(rows: Sequence[Sequence[Trial]], path: Sequence[Sequence[Trial]]) -> 
     By each criterion that is the distance from the best, as a share of the distance between the best and the worst; the
     median of the four counts.
     """
-    verdicts, seen = _verdicts(rows, "strength"), _verdicts(path, "strength")
+    return np.asarray(np.median(shares(_verdicts(rows, "strength"), _verdicts(path, "strength")), axis=0))
+
+
+def shares(verdicts: Array, seen: Array) -> Array:
+    """What is lost by each criterion, the first axis: the distance from the best seen, as a share of the range seen."""
     best, span = seen.max(axis=(1, 2), keepdims=True), np.ptp(seen, axis=(1, 2), keepdims=True)
-    return np.asarray(np.median((best - verdicts) / np.where(span > ROUNDING, span, 1), axis=0))
+    return np.asarray((best - verdicts) / np.where(span > ROUNDING, span, 1))
 
 
 def _verdicts(rows: Sequence[Sequence[Trial]], kind: Kind) -> Array:
