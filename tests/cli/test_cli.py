@@ -95,7 +95,7 @@ def test_other_formats(capsys, tmp_path, name, start):
         (["compare", "digits", "--wrong"], "unrecognized arguments: --wrong"),
     ],
 )
-def test_mistakes_are_one_sentence(capsys, tmp_path, arguments, sentence):
+def test_mistakes_are_one_sentence(capsys, tmp_path, no_data, arguments, sentence):
     (tmp_path / "here.png").mkdir()
     code, out, err = run(capsys, *arguments)
     assert code == 2
