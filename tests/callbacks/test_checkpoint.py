@@ -191,13 +191,13 @@ def test_killed_while_writing_leaves_the_old_file(written, monkeypatch):
     def killed(*_):
         raise Killed
 
-    monkeypatch.setattr("partwise.core.archive.os.fsync", killed)
+    monkeypatch.setattr("partwise.core.writing.os.fsync", killed)
     with pytest.raises(Killed):
         fit(PLAIN, X, Checkpoint(written, every=1), y=None)
     monkeypatch.undo()
     assert written.read_bytes() == before
-    # What a real kill leaves beside it is written over.
-    written.with_name("fit.npz.partial").write_bytes(b"half")
+    # What a real kill leaves beside it is removed by the next writer.
+    written.with_name(".partwise-0123456789abcdef.partial").write_bytes(b"half")
     assert_same(fit(PLAIN, X, Checkpoint(written, every=1), y=None), fit(PLAIN, X, y=None))
     assert [path.name for path in written.parent.iterdir()] == ["fit.npz"]
 
@@ -210,7 +210,7 @@ def test_a_full_disk_warns_and_the_fit_goes_on(tmp_path):
     model = clone(PLAIN).set_params(callbacks=Checkpoint(path, every=4))
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        with pytest.warns(UserWarning, match=r"fit\.npz could not be written .*; the fit goes on without"):
+        with pytest.warns(UserWarning, match=r"could not be written, .* goes on without it: .*fit\.npz"):
             model.fit(X)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -227,9 +227,11 @@ def test_wrong_arguments(tmp_path, arguments, message):
         fit(PLAIN, X, Checkpoint(tmp_path / "fit.npz", **arguments))
 
 
-def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(ValueError, match="cannot be written"):
+def test_a_path_that_cannot_be_written(tmp_path):
+    with pytest.raises(ValueError, match=r"Checkpoint: .*fit\.npz cannot be written: there is no folder"):
         fit(PLAIN, X, Checkpoint(tmp_path / "no" / "fit.npz"))
+    with pytest.raises(ValueError, match="is a folder; give the name of a file"):
+        fit(PLAIN, X, Checkpoint(tmp_path))
 
 
 def test_an_interrupted_fit_can_be_resumed(tmp_path):

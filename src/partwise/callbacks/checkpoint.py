@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.archive import Refused, array_text, read_arrays, reading, text_array, write_arrays
 from ..core.plain import Packer, Unpacker
+from ..core.writing import WriteError, check_writable
 from .base import Callback, Fit, Snapshot
 from .fingerprint import fingerprint
 
@@ -62,11 +63,10 @@ class Checkpoint(Callback):
         """Look for the file, and see that it can be written and belongs to this fit."""
         if isinstance(self.every, bool) or not isinstance(self.every, int | np.integer) or self.every < 1:
             raise ValueError(f"Checkpoint: every is {self.every!r}; it must be a whole number, 1 or more.")
-        folder = Path(self.path).parent
-        if not folder.is_dir() or not os.access(folder, os.W_OK):
-            raise ValueError(
-                f"Checkpoint: {self.path} cannot be written: {folder} is no folder that can be written to."
-            )
+        try:
+            check_writable(self.path)
+        except WriteError as error:
+            raise ValueError(f"Checkpoint: {error}") from None
         self._identity = _identity(fit)
         self._found = self._read() if Path(self.path).exists() else None
         if self._found is not None:
@@ -87,9 +87,9 @@ class Checkpoint(Callback):
         header = {"format": FORMAT, "format_version": FORMAT_VERSION, "identity": self._identity, "state": state}
         try:
             write_arrays(self.path, {"header": text_array(header), **packer.arrays})
-        except OSError as error:
+        except WriteError as error:
             warnings.warn(
-                f"The checkpoint {self.path} could not be written ({error.strerror}); the fit goes on without.",
+                f"The checkpoint could not be written, and the fit goes on without it: {error}",
                 UserWarning,
                 stacklevel=2,
             )

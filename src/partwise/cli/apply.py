@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-import os
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from ..core.types import Array, IntArray
 from ..datasets import DataSet
 from ..files import ReadError, align, read
 from ..persistence import load
-from .arguments import CommandError, check_writable
+from .arguments import CommandError, check_writable, write_whole
 
 IF_INTERRUPTED = "no codes were written"
 DESCRIPTION = """\
@@ -52,13 +51,7 @@ def run(options: argparse.Namespace) -> None:
     codes, labels = _code(model, data)
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(_rows(data, codes, labels))
-    beside = options.output.with_name(f"{options.output.name}.partial")
-    try:
-        beside.write_text(text.getvalue(), encoding="utf-8")
-        os.replace(beside, options.output)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise CommandError(f"{options.output} cannot be written: {error.strerror}.") from None
+    write_whole(options.output, text.getvalue().encode())
     print(f"{len(codes)} codes written to {options.output}")
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NoReturn, Protocol
 
 from .. import __version__
+from ..core import writing
 
 DESCRIPTION = "Parts-based representations: non-negative matrix factorisation that respects neighbours and labels."
 
@@ -91,19 +91,16 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 def check_writable(path: Path) -> Path:
     """See that a file can be written, before any work."""
-    folder = path.parent
-    if path.is_dir():
-        raise CommandError(f"{path} is a folder; give the name of a file.")
-    if not folder.is_dir():
-        raise CommandError(f"{path} cannot be written: there is no folder {folder}.")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise CommandError(f"{path} cannot be written: permission denied.")
+    try:
+        writing.check_writable(path)
+    except writing.WriteError as error:
+        raise CommandError(str(error)) from None
     return path
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file, or say in one sentence why not."""
     try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
+        writing.write_whole(path, content)
+    except writing.WriteError as error:
+        raise CommandError(str(error)) from None

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .. import estimators
+from ..core.writing import WriteError
 from ..files import ReadError, read
 from .arguments import CommandError, add_seed, check_writable, whole_number
 
@@ -116,8 +117,8 @@ def _setting(text: str) -> tuple[str, Any]:
 def _save(model: Any, path: Path) -> None:
     try:
         model.save(path)
-    except OSError as error:
-        raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
+    except WriteError as error:
+        raise CommandError(str(error)) from None
 
 
 def _sentence(error: Exception) -> str:

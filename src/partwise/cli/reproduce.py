@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from ..core.writing import WriteError
 from ..experiments import (
     Journal,
     JournalInUse,
@@ -89,6 +90,8 @@ def run(options: argparse.Namespace) -> None:
             write_cells(options.results / f"{name}.csv", cells)
     except JournalInUse as error:
         raise CommandError(f"{error}.") from None
+    except WriteError as error:
+        raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from None
     print("\n".join(plain_tables(cells)))

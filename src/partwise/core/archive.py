@@ -1,4 +1,4 @@
-"""Arrays in a file: an npz without pickles, written whole or not at all, read without trust.
+"""Arrays in a file: an npz without pickles, read without trust.
 
 A file may come from anywhere. What it declares is compared with what it holds before memory is taken, and nothing in it
 is ever executed: objects are refused, as are other containers in an npz's clothes.
@@ -22,6 +22,7 @@ from numpy.lib import format as npy
 
 from .memory import machine_memory
 from .types import Array
+from .writing import whole_file
 
 # What one file may declare, unless the caller knows better.
 MOST_BYTES = 2**32
@@ -146,39 +147,15 @@ def read_array(stream: IO[bytes], size: int) -> Array:
 
 
 def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Array], *, compress: bool = False) -> None:
-    """Write arrays as an npz file: beside it first, then to the disk, then in its place.
-
-    Whoever kills the process, or the disk that fills up, leaves the old file as it was.
-    """
-    path = Path(path)
-    beside = path.with_name(f"{path.name}.partial")
+    """Write arrays as an npz file, whole or not at all; see :func:`partwise.core.writing.whole_file`."""
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    try:
-        with open(beside, "wb") as stream:
-            with zipfile.ZipFile(stream, "w", method, compresslevel=1) as file:
-                for name, array in arrays.items():
-                    # A fixed date: the same arrays give the same bytes.
-                    entry = zipfile.ZipInfo(f"{name}.npy")
-                    entry.compress_type = method
-                    with file.open(entry, "w", force_zip64=True) as member:
-                        npy.write_array(member, np.asanyarray(array), allow_pickle=False)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(beside, path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a renaming last; systems whose folders cannot be opened need no telling."""
-    if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    with whole_file(path) as stream, zipfile.ZipFile(stream, "w", method, compresslevel=1) as file:
+        for name, array in arrays.items():
+            # A fixed date: the same arrays give the same bytes.
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            entry.compress_type = method
+            with file.open(entry, "w", force_zip64=True) as member:
+                npy.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 def text_array(document: Any) -> Array:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.archive import ReadError, read_arrays, reading
+from ..core.archive import ReadError, read_arrays, reading, write_arrays
 from ..core.plain import sparse_matrix
 from ..core.types import Array
 
@@ -74,11 +74,14 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def write(path: Path, arrays: Mapping[str, Array]) -> None:
-    """Write a file in one piece: whoever looks sees all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}.npz")
-    np.savez_compressed(part, **dict(arrays))  # type: ignore[arg-type]
-    part.replace(path)
+    """Write a file in one piece, and its folder if need be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_arrays(path, arrays, compress=True)
+    except OSError as error:
+        raise DataSetError(
+            f"{path} cannot be written ({error.strerror or error}); name a folder for downloads by XDG_CACHE_HOME."
+        ) from None
 
 
 def content_digest(X: Any, y: Array) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..core.writing import write_whole
 from .runs import SCORES, Run
 
 try:
@@ -88,13 +89,8 @@ class Journal:
 
     def _rewrite(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        new = self.path.with_suffix(".new")
-        with new.open("w", encoding="utf-8", newline="") as file:
-            file.write(",".join(COLUMNS) + "\n")
-            file.writelines(_line(row) for row in self._rows.values())
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(self.path)
+        lines = [",".join(COLUMNS) + "\n", *map(_line, self._rows.values())]
+        write_whole(self.path, "".join(lines).encode())
 
 
 def _line(row: dict[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..core.writing import write_whole
 from .journal import Journal
 from .plan import DEFAULTS, Place, Plan
 from .printed import AVERAGE, Printed
@@ -179,10 +181,11 @@ def verdict(mean: float | None, std: float | None, repeats: int | None, found: M
 def write_cells(path: Path, cells: Iterable[Cell]) -> None:
     """A tidy CSV, one line per cell."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Cell)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(cell) for cell in cells)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, [field.name for field in fields(Cell)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(cell) for cell in cells)
+    write_whole(path, text.getvalue().encode())
 
 
 def read_cells(path: Path) -> list[Cell]:
