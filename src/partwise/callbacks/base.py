@@ -77,6 +77,14 @@ class Callback:
         """Called after every sweep; True stops the fit and keeps what it has."""
         return None
 
+    def is_spent(self) -> bool:
+        """Whether a budget for the whole fit is spent.
+
+        A fit may be made of several: trials of what is left open, a start that is fitted to some of the rows, a first
+        approach. These tell callbacks nothing; they ask this after each of their sweeps, and end early if it is True.
+        """
+        return False
+
     def on_end(self) -> None:
         """Called when the sweeps end, also when they are interrupted or fail."""
 
@@ -105,6 +113,26 @@ class Callback:
     def resume(self) -> Snapshot | None:
         """A snapshot from which the fit should go on, if there is one."""
         return None
+
+
+class Budgets(Callback):
+    """What the callbacks of a fit are for the fits inside it: budgets that end these, too, and nothing else.
+
+    Parameters
+    ----------
+    callbacks : sequence of Callback
+    """
+
+    def __init__(self, callbacks: Sequence[Callback]):
+        self._callbacks = callbacks
+
+    def is_spent(self) -> bool:
+        """Whether any budget is."""
+        return any(callback.is_spent() for callback in self._callbacks)
+
+    def on_sweep(self, progress: Progress) -> bool:
+        """Stop when a budget is spent."""
+        return self.is_spent()
 
 
 @contextmanager

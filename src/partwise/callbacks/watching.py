@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .base import Callback, Progress
+from .base import Callback, Fit, Progress
 
 
 class TimeBudget(Callback):
     """Stop after a number of seconds.
+
+    The clock starts once the data are checked, so that the budget covers everything a fit does: the choice of what is
+    "auto", starts, restarts. If it is spent during the choice, the best value so far is taken (a strength whose default
+    was not reached keeps the default), and `selection_` says so. There is always one sweep.
 
     Parameters
     ----------
@@ -22,13 +26,17 @@ class TimeBudget(Callback):
         self.seconds = seconds
         self._deadline = float("inf")
 
-    def on_begin(self) -> None:
+    def setup(self, fit: Fit) -> None:
         """Start the clock."""
         self._deadline = time.perf_counter() + self.seconds
 
+    def is_spent(self) -> bool:
+        """Whether time is up."""
+        return time.perf_counter() >= self._deadline
+
     def on_sweep(self, progress: Progress) -> bool:
         """Stop when time is up."""
-        return time.perf_counter() >= self._deadline
+        return self.is_spent()
 
 
 class EarlyStopping(Callback):

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .. import estimators
+from ..core.interruption import fit_whole
 from ..core.writing import WriteError
 from ..files import ReadError, read
 from .arguments import CommandError, add_seed, check_writable, whole_number
@@ -70,11 +71,9 @@ def run(options: argparse.Namespace) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            model.fit(data.X, data.y)
+            fit_whole(model, data.X, data.y)
         except (ValueError, TypeError) as error:
             raise CommandError(_sentence(error)) from None
-        if getattr(model, "stop_reason_", "") == "interrupted":
-            raise KeyboardInterrupt
         if data.terms is not None:
             model.feature_names_in_ = np.array(data.terms, object)
         _save(model, options.output)

@@ -173,7 +173,7 @@ class BaseFactorization(
         for term in bound:
             term.consider(self.n_components)
         options = Options(self.max_iter, self.tol, tuple(callbacks))
-        minimum = self._minimise(X, bound, self._starts(X, bound, rng), options)
+        minimum = self._minimise(X, bound, self._starts(X, bound, rng, options), options)
         self._bound_terms: list[BoundTerm] = minimum.terms
         self._losses: list[Term] = self._fits()
         self.embedding_ = np.ascontiguousarray(minimum.state.W)
@@ -223,7 +223,9 @@ class BaseFactorization(
         self.solver_ = result.solver
         self.stop_reason_ = result.stop_reason
 
-    def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState) -> list[Callable[[], State]]:
+    def _starts(
+        self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState, options: Options
+    ) -> list[Callable[[], State]]:
         """Makers of the starts to try; a method may start from what its terms know."""
         given = self._given_start(X.shape, X.dtype)
         if given is not None:
@@ -240,7 +242,7 @@ class BaseFactorization(
         def start(seed: int) -> State:
             source = np.random.RandomState(seed)
             if init == "sampled":
-                return State(X, *sampled_start(X, self.n_components, source, self._fit_to))
+                return State(X, *sampled_start(X, self.n_components, source, self._fit_to, options))
             return State(X, *start_factors(X, self.n_components, init, source))
 
         return [partial(start, int(seed)) for seed in seeds]

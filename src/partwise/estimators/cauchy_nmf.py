@@ -158,7 +158,12 @@ class CauchyNMF(BaseFactorization):
         if given is not None:
             deviation, self._begin = residual_deviation(X, *given), given
         else:
-            approaches = (_approach(X, start()) for start in super()._starts(X, (), rng))
+            options = Options(callbacks=tuple(callbacks))
+            approaches = []
+            for start in super()._starts(X, (), rng, options):
+                approaches.append(_approach(X, start(), options))
+                if options.is_spent():
+                    break
             deviation, self._begin = min(approaches, key=lambda approach: approach[0])
         estimated = self.cauchy_scale == "auto"
         self.cauchy_scale_ = SCALE_PER_DEVIATION * deviation if estimated else float(self.cauchy_scale)
@@ -169,7 +174,9 @@ class CauchyNMF(BaseFactorization):
         Ht = self.components_.T
         self.outliers_ = truncated_entries(X, self.embedding_, Ht, self.truncation * self.cauchy_scale_)
 
-    def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState) -> list[Callable[[], State]]:
+    def _starts(
+        self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState, options: Options
+    ) -> list[Callable[[], State]]:
         return [partial(State, X, *self._begin)]
 
     def _trusted(self) -> Array:
@@ -187,13 +194,15 @@ class CauchyNMF(BaseFactorization):
             return code_rows(objective, X, Ht, start=codes)
 
 
-def _approach(X: Operand, state: State) -> tuple[float, tuple[Array, Array]]:
+def _approach(X: Operand, state: State, options: Options) -> tuple[float, tuple[Array, Array]]:
     """Factors that outliers have not misled, and the standard deviation of their residuals."""
     W, Ht = state.W, state.Ht
     for _ in range(ROUNDS):
         scale = APPROACH_PER_DEVIATION * residual_deviation(X, W, Ht)
         objective = Objective([TruncatedCauchy(scale).bind(X, sample_weight=X.sample_weight)])
         begin = partial(State, X, W, Ht)
-        result = minimise(objective, choose_solver("auto", objective), [begin], Options(SWEEPS, 0.0))
+        result = minimise(objective, choose_solver("auto", objective), [begin], options.inside(SWEEPS, 0.0))
         W, Ht = result.state.W, result.state.Ht
+        if options.is_spent():
+            break
     return residual_deviation(X, W, Ht), (W, Ht)

@@ -14,6 +14,7 @@ from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES
 from ..selection.grids import NEIGHBORS, RANKS, STRENGTHS, Grid
+from ..solvers.loop import Options
 from ..solvers.spectral import spectral_embedding, start_from_labels
 from ..terms.divergence import order
 from ..terms.local_learning import BoundLocalLearning, LocalLearning
@@ -188,9 +189,11 @@ class LocalLearningNMF(BaseFactorization):
         fit = fit_term(self.loss)
         return [fit] if self.local_strength == 0 else [fit, self._local_learning()]
 
-    def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState) -> list[Callable[[], State]]:
+    def _starts(
+        self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState, options: Options
+    ) -> list[Callable[[], State]]:
         if self.init != "spectral" or self._given_start(X.shape, X.dtype) is not None:
-            return super()._starts(X, terms, rng)
+            return super()._starts(X, terms, rng, options)
         penalty = next((term for term in terms if isinstance(term, BoundLocalLearning)), None)
         residual = (self._local_learning().bind(X) if penalty is None else penalty).residual
         seed = int(rng.randint(np.iinfo(np.int32).max))

@@ -19,6 +19,7 @@ from ..core.term import BoundTerm, Term
 from ..core.tri import TriState
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray, column_norms, dot64
 from ..solvers.dual_starts import start_codes
+from ..solvers.loop import Options
 from ..solvers.point import Solver
 from ..solvers.row_assignment import RowAssignment
 from ..solvers.tri_multiplicative import TriMultiplicative
@@ -139,7 +140,9 @@ class OrthogonalTriNMF(BaseOrthogonal):
     def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
         return partial(TriMultiplicative if self.solver == "multiplicative" else RowAssignment, objective)
 
-    def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState) -> list[Callable[[], State]]:
+    def _starts(
+        self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState, options: Options
+    ) -> list[Callable[[], State]]:
         k, n_columns = self.n_components, self.n_column_clusters or self.n_components
         given = self._given_triple(X.shape, n_columns, X.dtype)
         if given is not None:

@@ -15,6 +15,7 @@ from ..core.term import BoundTerm, Term
 from ..core.types import COMPONENTS
 from ..solvers.dual_starts import start_codes
 from ..solvers.free_components import least_squares
+from ..solvers.loop import Options
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .units import Units
@@ -122,7 +123,9 @@ class SemiNMF(BaseFactorization):
     def _terms(self) -> list[Term]:
         return [Frobenius()]
 
-    def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState) -> list[Callable[[], State]]:
+    def _starts(
+        self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState, options: Options
+    ) -> list[Callable[[], State]]:
         given = self._given_start(X.shape, X.dtype)
         if given is not None:
             return [lambda: State(X, *given)]

@@ -14,6 +14,7 @@ from sklearn.cluster import KMeans
 
 from .. import NMF, ConstrainedNMF, GraphNMF
 from ..callbacks import Callback
+from ..core.interruption import fit_whole
 from ..core.types import Array, IntArray
 from ..datasets import DataSet
 from ..metrics import clustering_accuracy, normalized_mutual_information, purity
@@ -97,7 +98,7 @@ def warm_up(methods: list[Method]) -> None:
         for method in methods:
             model = clone(method.model)
             small = {"n_clusters": 2} if isinstance(model, KMeans) else {"n_components": 2}
-            _fit(model.set_params(**small, max_iter=3), X, y)
+            fit_whole(model.set_params(**small, max_iter=3), X, y)
 
 
 def run_method(method: Method, X: Array, y: IntArray, known: IntArray, callback: Callback) -> Outcome:
@@ -120,7 +121,7 @@ def run_method(method: Method, X: Array, y: IntArray, known: IntArray, callback:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         clock = time.perf_counter()
-        labels = _fit(model, X, known)
+        labels = fit_whole(model, X, known).labels_
         seconds = time.perf_counter() - clock
     return describe_fit(method.name, model, labels, y, known, seconds, caught)
 
@@ -179,15 +180,6 @@ def _settings(model: Any) -> str:
 def _spelled(value: Any) -> str:
     """Arrays, such as a start, are too long to be shown."""
     return "(W, H)" if isinstance(value, tuple) else repr(value)
-
-
-def _fit(model: Any, X: Array, known: IntArray) -> IntArray:
-    """Fit and give the clusters; on Ctrl-C give up, where a fit alone would keep what it has."""
-    model.fit(X, known)
-    if getattr(model, "stop_reason_", "") == "interrupted":
-        raise KeyboardInterrupt
-    labels: IntArray = model.labels_
-    return labels
 
 
 def _describe(model: Any) -> tuple[Array, Array, str]:

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 
 from .. import KernelGraphNMF
+from ..core.interruption import fit_whole
 from ..core.threads import one_thread
 from ..datasets import DataSet
 from ..estimators.base import BaseFactorization
@@ -89,7 +90,6 @@ def _outcome(plan: Plan, journal: Journal, place: Place, method: MethodPlan) -> 
         # As in the runs: a paper's number of sweeps is part of its protocol.
         warnings.simplefilter("ignore")
         clock = time.perf_counter()
-        model.fit(sample.X, known if method.labelled else None)
-        labels = np.asarray(model.labels_)
+        labels = np.asarray(fit_whole(model, sample.X, known if method.labelled else None).labels_)
         seconds = time.perf_counter() - clock
     return describe_fit(method.name, model, labels, sample.y, known, seconds)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
+from ..core.interruption import fit_whole
 from ..core.threads import one_thread
 from ..metrics import clustering_accuracy, normalized_mutual_information, purity, sparseness
 from .preparation import STARTS, Sample, draw_classes, draw_labels, prepare, seed
@@ -97,8 +98,7 @@ def execute(run: Run) -> dict[str, float]:
     with warnings.catch_warnings(), one_thread():
         # That a paper's number of sweeps is too small, or its strength too large, is part of its protocol.
         warnings.simplefilter("ignore")
-        model.fit(sample.X, known)
-        found = np.asarray(model.labels_)
+        found = np.asarray(fit_whole(model, sample.X, known).labels_)
     y = sample.y
     scores = {
         "accuracy": clustering_accuracy(y, found),

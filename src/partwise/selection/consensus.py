@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from ..core.interruption import fit_whole
 from ..core.types import Array, IntArray
 from .criteria import stability
 
@@ -155,7 +156,7 @@ def consensus(
     varied = {"init": "random"} if getattr(estimator, "init", None) in FIXED_STARTS else {}
     labellings = []
     for seed in rng.randint(np.iinfo(np.int32).max, size=n_runs):
-        labellings.append(clone(estimator).set_params(random_state=int(seed), **varied).fit(X).labels_)
+        labellings.append(fit_whole(clone(estimator).set_params(random_state=int(seed), **varied), X).labels_)
     n = len(labellings[0])
     rows = np.arange(n) if n <= max_samples else np.sort(rng.choice(n, max_samples, replace=False))
     k = max(int(labels.max()) + 1 for labels in labellings)

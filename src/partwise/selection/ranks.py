@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state
 
+from ..core.interruption import fit_whole
 from ..core.state import State
 from ..core.storage import as_operand
 from ..core.types import Array
@@ -161,7 +162,8 @@ def cross_validate_entries(
         weights, known = _hide(X, share, rng)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         for i, k in enumerate(ranks):
-            model = clone(estimator).set_params(n_components=k, missing="nan", random_state=seed).fit(known)
+            model = clone(estimator).set_params(n_components=k, missing="nan", random_state=seed)
+            model = fit_whole(model, known)
             losses[i, split] = _loss_at(model, X, weights)
     return EntryValidation(np.array(ranks), losses)
 

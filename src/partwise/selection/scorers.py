@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.base import clone
 
+from ..core.interruption import fit_whole
 from ..graphs import neighbor_graph
 from .criteria import agreement, modularity, neighbor_information, normalized_cut, silhouette
 from .trials import JUDGING_NEIGHBORS
@@ -35,7 +36,7 @@ def _silhouette(estimator: Any, X: Any, y: Any = None) -> float:
 
 
 def _prediction_strength(estimator: Any, X: Any, y: Any = None) -> float:
-    return agreement(clone(estimator).fit(X).predict(X), estimator.predict(X))
+    return agreement(fit_whole(clone(estimator), X).predict(X), estimator.predict(X))
 
 
 def _graph(X: Any) -> Any:

@@ -22,6 +22,7 @@ from .criteria import link_criteria, silhouette
 
 # Labels settle long before the objective does; where a walk begins there is most to do.
 SHORT, FIRST = Options(10, 1e-4), Options(30, 1e-4)
+UNLIMITED = Options()
 # Runs of k-means per trial; more where numbers of components are compared, which have one trial each.
 KMEANS_STARTS, MORE_KMEANS_STARTS = 3, 5
 # Clusterings are judged by the links to so many neighbours, whatever the method uses.
@@ -42,7 +43,7 @@ class Recipe(Protocol):
     tol: float
 
     def _terms(self) -> list[Term]: ...
-    def _starts(self, X: Operand, terms: Sequence[BoundTerm], rng: Any) -> list[Callable[[], State]]: ...
+    def _starts(self, X: Operand, terms: Any, rng: Any, options: Options) -> list[Callable[[], State]]: ...
     def _minimise(self, X: Operand, bound: Sequence[BoundTerm], starts: Any, options: Options) -> Any: ...
     def _assign(self, codes: Array, seed: int, n_starts: int) -> Any: ...
     def _fit_to(self, sample: Operand) -> Any: ...
@@ -99,11 +100,21 @@ class Trials:
     y : ndarray of int or None
         Labels for terms that use them.
     rng : numpy.random.RandomState
+    options : Options
+        Of the fit that the trials are for.
     """
 
-    def __init__(self, recipe: Recipe, X: Operand, y: IntArray | None, rng: np.random.RandomState):
+    def __init__(
+        self,
+        recipe: Recipe,
+        X: Operand,
+        y: IntArray | None,
+        rng: np.random.RandomState,
+        options: Options = UNLIMITED,
+    ):
         self.recipe = recipe
         self.X = X
+        self.options = options
         self.bind = Binder(X, y, rng)
         self._rng = rng
         self._seed = int(rng.randint(np.iinfo(np.int32).max))
@@ -124,7 +135,7 @@ class Trials:
     def own_start(self, parameters: dict[str, Any]) -> Factors:
         """Where the recipe itself would start."""
         recipe = self.with_parameters(parameters)
-        first = recipe._starts(self.X, self.bind(recipe._terms()), self._rng)[0]()
+        first = recipe._starts(self.X, self.bind(recipe._terms()), self._rng, self.options)[0]()
         return first.W, first.Ht
 
     def starts(self, parameters: dict[str, Any]) -> list[Factors]:
@@ -144,13 +155,12 @@ class Trials:
         """Sweeps from somewhere, and a look at the clusters."""
         recipe = self.with_parameters(parameters)
         W, Ht = start
+        options = self.options.inside(options.max_iter, options.tol)
         with warnings.catch_warnings():
             # A trial is not meant to converge, and what is wrong with a value will show in what it is worth.
             warnings.simplefilter("ignore")
             minimum = recipe._minimise(self.X, self.bind(recipe._terms()), [lambda: State(self.X, W, Ht)], options)
             labels = recipe._assign(minimum.state.W, self._seed, kmeans_starts).labels
-        if minimum.result.stop_reason == "interrupted":
-            raise KeyboardInterrupt
         return Trial(parameters, (minimum.state.W, minimum.state.Ht), labels, self.judge(labels, recipe.n_components))
 
     def judge(self, labels: IntArray, n_clusters: int) -> dict[str, float]:

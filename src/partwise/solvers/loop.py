@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..callbacks.base import Callback, Progress, Snapshot
+from ..callbacks.base import Budgets, Callback, Progress, Snapshot
 from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import Array
@@ -35,11 +35,22 @@ class Options:
         A run has converged when a sweep lowers the objective by less than tol, relatively, and the optimality measure
         is below tol as well. 0 runs exactly max_iter sweeps.
     callbacks : sequence of Callback
+    inner : bool
+        The fit is a part of another one. Ctrl-C then ends both: half of a part is of no use.
     """
 
     max_iter: int = 200
     tol: float = 1e-6
     callbacks: Sequence[Callback] = ()
+    inner: bool = False
+
+    def inside(self, max_iter: int, tol: float) -> Options:
+        """How long a fit inside this one runs: not beyond the budgets of this one."""
+        return Options(max_iter, tol, (Budgets(self.callbacks),), inner=True)
+
+    def is_spent(self) -> bool:
+        """Whether a budget is spent, so that no fit inside this one should begin."""
+        return Budgets(self.callbacks).is_spent()
 
 
 @dataclass(frozen=True)
@@ -131,7 +142,7 @@ class Run:
             except KeyboardInterrupt:
                 if self._trace[-1][0] is not self.point.values:
                     self._record()
-                if self.n_sweeps == 0:
+                if self.n_sweeps == 0 or options.inner:
                     raise
                 self.stop_reason = "interrupted"
 
@@ -195,7 +206,8 @@ def minimise(
     with _begun(options.callbacks):
         best = _Search(objective, new_solver, starts, options).run()
     reason = best.stop_reason or "max_iter"
-    _warn(reason, best.n_sweeps, options.tol)
+    if not options.inner:
+        _warn(reason, best.n_sweeps, options.tol)
     return Result(best.point.state, best.point.total, best.history, best.n_sweeps, best.solver.name, reason)
 
 
@@ -236,6 +248,8 @@ class _Search:
             try:
                 self._tell(run, ended=True)
             except KeyboardInterrupt:
+                if options.inner:
+                    raise
                 run.stop_reason = "interrupted"
         return run
 
@@ -243,14 +257,15 @@ class _Search:
         options = self._options
         best = self._best
         for index in range(0 if present is None else present.index, len(self._starts)):
-            run = self._new_run(index) if present is None else present
-            present = None
             try:
+                run = self._new_run(index) if present is None else present
                 run.advance(max(1, options.max_iter // 10), options, self._tell)
             except KeyboardInterrupt:
-                if best is None:
+                if best is None or options.inner:
                     raise
-                run.stop_reason = "interrupted"
+                best.stop_reason = "interrupted"
+                break
+            present = None
             if best is None or run.point.total < best.point.total:
                 best = run
             self._best = best

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -23,7 +22,11 @@ PASSES = 50
 
 
 def sampled_start(
-    X: Operand, n_components: int, rng: np.random.RandomState, fit_to: Callable[[Operand], Objective]
+    X: Operand,
+    n_components: int,
+    rng: np.random.RandomState,
+    fit_to: Callable[[Operand], Objective],
+    options: Options,
 ) -> tuple[Array, Array]:
     """Fit an eighth of the rows for 40 sweeps, then solve once for the codes of all.
 
@@ -34,6 +37,8 @@ def sampled_start(
     rng : numpy.random.RandomState
     fit_to : callable
         Makes the fit, without penalties, of a sample.
+    options : Options
+        Of the fit that will start from here.
 
     Returns
     -------
@@ -45,8 +50,7 @@ def sampled_start(
     sample = X.take(np.sort(rng.choice(n, size, replace=False)))
     objective = fit_to(sample)
     start = State(sample, *random_start(sample, n_components, rng))
-    with sample.at_work(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = minimise(objective, choose_solver("auto", objective), [lambda: start], Options(SWEEPS, 0.0))
+    with sample.at_work():
+        result = minimise(objective, choose_solver("auto", objective), [lambda: start], options.inside(SWEEPS, 0.0))
     W, Ht = result.state.W, result.state.Ht
     return code_samples(objective.terms, X, Ht, W, max_passes=PASSES), Ht
