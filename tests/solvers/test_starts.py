@@ -1,10 +1,10 @@
-"""Starts by k-means: where they are, and how many samples they need."""
+"""Starts: where those by k-means are, how many samples they need, and that all grow as the square root of X."""
 
 import numpy as np
 import pytest
 
 from partwise.core.storage import as_operand
-from partwise.solvers.starts import kmeans_start
+from partwise.solvers.starts import as_coordinates, kmeans_start, start_factors
 
 X = np.random.RandomState(0).uniform(0.1, 1.0, size=(5, 4))
 
@@ -25,3 +25,36 @@ def test_the_start_has_the_best_scale():
 def test_more_clusters_than_samples_are_refused():
     with pytest.raises(ValueError, match="needs at least n_components=6 samples, X has 5"):
         kmeans_start(as_operand(X), 6, np.random.RandomState(0))
+
+
+@pytest.mark.parametrize("k", [3, 7])
+@pytest.mark.parametrize("init", ["random", "nndsvd", "nndsvda", "kmeans"])
+@pytest.mark.parametrize("power", [-40, -4, 2, 60])
+def test_factors_grow_as_the_square_root_of_the_data(init, power, k):
+    data = np.random.RandomState(1).gamma(0.3, size=(9, 6))
+    here, there = (start_factors(as_operand(np.ldexp(data, p)), k, init, np.random.RandomState(0)) for p in (0, power))
+    for F, grown in zip(here, there, strict=True):
+        np.testing.assert_array_equal(grown, np.ldexp(F, power // 2))
+
+
+def test_fillers_are_small_beside_the_factors_whatever_the_unit():
+    """Zeros of the start become a share of the factors, and not of the data, which have another unit."""
+    for unit in (1e-6, 1.0, 1e6):
+        plain, filled = (
+            start_factors(as_operand(unit * np.eye(6)), 6, init, np.random.RandomState(0))
+            for init in ("nndsvd", "nndsvda")
+        )
+        for F, G in zip(plain, filled, strict=True):
+            assert (G > 0).all()
+            assert G[F == 0].max() < 0.2 * F.max()
+
+
+def test_coordinates_have_no_unit():
+    """Components as long as samples, codes that do not depend on the unit, the product as it was."""
+    data = np.random.RandomState(1).gamma(0.3, size=(9, 6))
+    factors = [start_factors(as_operand(unit * data), 3, "nndsvda", np.random.RandomState(0)) for unit in (1.0, 2.0**20)]
+    (W, Ht), (V, Gt) = (as_coordinates(as_operand(u * data), *F) for u, F in zip((1.0, 2.0**20), factors, strict=True))
+    np.testing.assert_array_equal(V, W)
+    np.testing.assert_array_equal(Gt, np.ldexp(Ht, 20))
+    np.testing.assert_allclose(W @ Ht.T, factors[0][0] @ factors[0][1].T)
+    np.testing.assert_allclose(np.linalg.norm(Ht, axis=0), np.sqrt(np.mean(np.sum(data**2, axis=1))))

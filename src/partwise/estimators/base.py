@@ -29,7 +29,7 @@ from ..solvers.choice import choose_solver
 from ..solvers.loop import Options, Result, minimise
 from ..solvers.point import Solver
 from ..solvers.sampled import sampled_start
-from ..solvers.starts import start_factors
+from ..solvers.starts import as_coordinates, start_factors
 from ..terms import BetaDivergence, Frobenius
 from .assignment import KMEANS_STARTS, Assignment
 from .fitted import FittedFactorization
@@ -239,11 +239,16 @@ class BaseFactorization(
         n_starts = 1 if init.startswith("nndsvd") else self.n_init
         seeds = rng.randint(np.iinfo(np.int32).max, size=n_starts)
 
+        anchored = any(term.anchored for term in terms)
+
         def start(seed: int) -> State:
             source = np.random.RandomState(seed)
             if init == "sampled":
-                return State(X, *sampled_start(X, self.n_components, source, self._fit_to, options))
-            return State(X, *start_factors(X, self.n_components, init, source))
+                factors = sampled_start(X, self.n_components, source, self._fit_to, options)
+            else:
+                factors = start_factors(X, self.n_components, init, source)
+            # Components that are tied to the samples start at their size, whatever the unit.
+            return State(X, *(as_coordinates(X, *factors) if anchored else factors))
 
         return [partial(start, int(seed)) for seed in seeds]
 

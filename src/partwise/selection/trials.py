@@ -17,7 +17,6 @@ from ..core.term import BoundTerm, Term
 from ..core.types import Array, IntArray
 from ..graphs import check_graph, neighbor_graph
 from ..solvers.loop import Options
-from ..solvers.starts import start_factors
 from .criteria import link_criteria, silhouette
 
 # Labels settle long before the objective does; where a walk begins there is most to do.
@@ -142,7 +141,7 @@ class Trials:
         """Where the recipe itself would start, and what k-means gives."""
         recipe, starts = self.with_parameters(parameters), [self.own_start(parameters)]
         if isinstance(recipe.init, str) and recipe.n_components <= self.X.shape[0]:
-            starts.append(start_factors(self.X, recipe.n_components, "kmeans", self._rng))
+            starts.append(self.own_start({**parameters, "init": "kmeans"}))
         return starts
 
     def finish(self, parameters: dict[str, Any], start: Factors) -> Trial:

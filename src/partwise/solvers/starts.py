@@ -6,14 +6,16 @@ import numpy as np
 from scipy.linalg import qr, svd
 
 from ..core.operand import Operand
-from ..core.types import Array
+from ..core.types import Array, column_norms
 
 # Share of every other cluster in a sample's first code: none would be locked out by a multiplicative solver.
 KMEANS_SHARE = 0.2
+# What zeros of "nndsvda" become, as a share of the size of an entry (benchmarks/start_filler.py compares shares).
+FILLER_SHARE = 0.1
 
 
 def start_factors(X: Operand, n_components: int, init: str, rng: np.random.RandomState) -> tuple[Array, Array]:
-    """W (n × k) and Hᵀ (m × k) to start from.
+    """W (n × k) and Hᵀ (m × k) to start from. Both grow with X as its square root.
 
     Parameters
     ----------
@@ -27,22 +29,45 @@ def start_factors(X: Operand, n_components: int, init: str, rng: np.random.Rando
     if init == "random":
         return random_start(X, n_components, rng)
     if init == "kmeans":
-        return kmeans_start(X, n_components, rng)
+        return balanced(*kmeans_start(X, n_components, rng))
     return nndsvd_start(X, n_components, rng, fill=init == "nndsvda")
+
+
+def balanced(W: Array, Ht: Array) -> tuple[Array, Array]:
+    """The same product with factors of equal means."""
+    means = [float(F.mean(dtype=np.float64)) for F in (W, Ht)]
+    if min(means) <= 0:
+        return W, Ht
+    stretch = W.dtype.type(np.sqrt(means[1] / means[0]))
+    return W * stretch, Ht / stretch
+
+
+def as_coordinates(X: Operand, W: Array, Ht: Array) -> tuple[Array, Array]:
+    """The same product with components as long as samples are on average, and codes without a unit."""
+    n_samples = X.shape[0] if X.sample_weight is None else float(X.sample_weight.sum(dtype=np.float64))
+    lengths = column_norms(Ht) / (np.sqrt(X.squared_norm / n_samples) or 1.0)
+    lengths = np.where(lengths > 0, lengths, 1).astype(X.dtype)
+    return W * lengths, Ht / lengths
 
 
 def random_start(X: Operand, k: int, rng: np.random.RandomState) -> tuple[Array, Array]:
     """Uniform entries whose product has the mean of X."""
-    scale = 2 * np.sqrt(X.mean() / k)
+    scale = 2 * _entry_size(X, k)
     W, Ht = (rng.uniform(size=(rows, k)) * scale for rows in X.shape)
     return W.astype(X.dtype), Ht.astype(X.dtype)
+
+
+def _entry_size(X: Operand, k: int) -> float:
+    """√(mean(X) / k): if all entries of W and H had this size, W H would have the mean of X."""
+    return float(np.sqrt(X.mean() / k))
 
 
 def nndsvd_start(X: Operand, k: int, rng: np.random.RandomState, fill: bool) -> tuple[Array, Array]:
     """Non-negative double singular value decomposition (Boutsidis & Gallopoulos 2008).
 
     Each singular pair gives one component: the larger of its two non-negative halves. With `fill` ("nndsvda") zeros
-    become the mean of X, as scikit-learn does. Components beyond the rank of X start at random.
+    become a share of √(mean(X) / k), which grows with X as the factors do; the mean of X itself, which others take,
+    makes the model depend on the unit of X. Components beyond the rank of X start at random.
     """
     n, m = X.shape
     rank = min(k, n, m)
@@ -57,7 +82,7 @@ def nndsvd_start(X: Operand, k: int, rng: np.random.RandomState, fill: bool) -> 
             length = np.sqrt(s[j] * norm)
             W[:, j], Ht[:, j] = length * u / np.linalg.norm(u), length * v / np.linalg.norm(v)
     floor = X.dtype.type(np.finfo(X.dtype).eps * max(W.max(), Ht.max()))
-    filler = X.dtype.type(X.mean()) if fill else X.dtype.type(0)
+    filler = X.dtype.type(FILLER_SHARE * _entry_size(X, k) if fill else 0)
     for F in (W, Ht):
         F[floor >= F] = filler
     return W, Ht
