@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from .. import datasets
+from ..core.threads import one_thread
 from ..core.types import IntArray
 from ..experiments.comparison import (
     Comparison,
@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> None:
         "seed": str(options.seed),
     }
     # One thread each: times compare, and small data gains nothing from more.
-    with display, threadpool_limits(1):
+    with display, one_thread():
         display.say(
             f"{data.name}: {X.shape[0]} samples, {X.shape[1]} features, {len(data.class_names)} classes; "
             f"{preparation[0].lower()}{preparation[1:]}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -22,17 +23,96 @@ def thread_count() -> int:
 
 
 @cache
-def _thread_pools() -> Any:
-    """The thread pools of the BLAS libraries in this process; finding them takes a while, so it is done once."""
+def _pools(kind: Literal["blas", "openmp"]) -> list[Any]:
+    """The thread pools of one kind in this process; finding them takes a while, so it is done once."""
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return [pool for pool in ThreadpoolController().lib_controllers if pool.user_api == kind]
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """Keep BLAS and OpenMP to one thread while the context lasts."""
-    limit: AbstractContextManager[Any] = _thread_pools().limit(limits=1)
-    return limit
+class _Limit:
+    """One thread for the pools of one kind, from the first who enters to the last who leaves."""
+
+    def __init__(self, kind: Literal["blas", "openmp"]):
+        self._kind = kind
+        self._before: list[tuple[Any, int]] = []
+        self.depth = 0
+
+    def enter(self) -> None:
+        """Set the limit, unless it is set."""
+        if self.depth == 0:
+            counts = [(pool, pool.get_num_threads()) for pool in _pools(self._kind)]
+            for pool, _ in counts:
+                _set(pool, 1)
+            # A pool may refuse: then there is nothing to restore.
+            self._before = [(pool, count) for pool, count in counts if pool.get_num_threads() == 1 != count]
+        self.depth += 1
+
+    def leave(self) -> None:
+        """Restore what was before, unless somebody is still inside."""
+        self.depth -= 1
+        self.restore_if_empty()
+
+    def restore_if_empty(self) -> None:
+        """Restore what was before, if nobody is inside."""
+        if self.depth == 0:
+            for pool, count in self._before:
+                # Whoever has changed it in the meantime has the last word.
+                if pool.get_num_threads() == 1:
+                    _set(pool, count)
+            self._before = []
+
+
+def _set(pool: Any, count: int) -> None:
+    """Set the threads of a pool, and let any other thread set them after this one."""
+    pool.set_num_threads(count)
+    # Newer versions of threadpoolctl let only that thread change the limits of OpenBLAS that did so first.
+    getattr(pool, "clear_controlling_thread", lambda: None)()
+
+
+class _OwnLimit(threading.local):
+    """OpenMP has a limit for every thread."""
+
+    def __init__(self) -> None:
+        self.limit = _Limit("openmp")
+
+
+# BLAS has one limit for the whole process, whatever order its threads come and go in.
+_shared, _own, _lock = _Limit("blas"), _OwnLimit(), threading.RLock()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep BLAS and OpenMP to one thread while the context lasts.
+
+    Contexts of several threads may overlap in any order: the limits are back when the last of them ends.
+    """
+    own = _own.limit
+    # A BLAS that is built on OpenMP changes the limit of this thread too: OpenMP's is remembered before and set after.
+    own.enter()
+    try:
+        with _lock:
+            _shared.enter()
+        try:
+            yield
+        finally:
+            with _lock:
+                _shared.leave()
+    finally:
+        own.leave()
+
+
+def _stay_alone() -> None:
+    """In a forked process only the thread that forked goes on, and the others never leave."""
+    _shared.depth = _own.limit.depth
+    try:
+        _shared.restore_if_empty()
+    finally:
+        _lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_stay_alone)
 
 
 class Workers:
