@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from .core.archive import Refused, array_text, read_arrays, reading, text_array, write_arrays
 from .core.plain import Packer, Unpacker, stored_attributes
 from .core.types import Array
+from .core.warn import warn
 
 FORMAT, FORMAT_VERSION = "partwise model", 1
 KIND = "a model of partwise"
@@ -67,13 +67,12 @@ class Persistent:
         state = dict(state)
         written = state.pop("_partwise_version", "unknown")
         if written != _version():
-            warnings.warn(
+            warn(
                 InconsistentVersionWarning(
                     estimator_name=type(self).__name__,
                     current_sklearn_version=f"partwise {_version()}",
                     original_sklearn_version=f"partwise {written}",
                 ),
-                stacklevel=2,
             )
         super().__setstate__(state)  # type: ignore[misc]
 

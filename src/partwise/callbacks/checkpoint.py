@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from ..core.archive import Refused, array_text, read_arrays, reading, text_array, write_arrays
 from ..core.plain import Packer, Unpacker
+from ..core.warn import warn
 from ..core.writing import WriteError, check_writable
 from .base import Callback, Fit, Snapshot
 from .fingerprint import fingerprint
@@ -88,11 +88,7 @@ class Checkpoint(Callback):
         try:
             write_arrays(self.path, {"header": text_array(header), **packer.arrays})
         except WriteError as error:
-            warnings.warn(
-                f"The checkpoint could not be written, and the fit goes on without it: {error}",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn(f"The checkpoint could not be written, and the fit goes on without it: {error}")
 
     def teardown(self) -> None:
         """Let go of what was read."""

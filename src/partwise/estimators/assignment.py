@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Literal
 
 import numpy as np
 
 from ..core.threads import one_thread
 from ..core.types import Array, IntArray
+from ..core.warn import warn
 
 Assign = Literal["kmeans", "argmax"]
 
@@ -58,11 +58,7 @@ class Assignment:
         used, labels = np.unique(raw, return_inverse=True)
         k = self._n_clusters
         if len(used) < k:
-            warnings.warn(
-                f"The codes give {len(used)} clusters, not n_components={k}; labels run from 0 to {len(used) - 1}.",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn(f"The codes give {len(used)} clusters, not n_components={k}; labels run from 0 to {len(used) - 1}.")
         self._learned = labels.astype(np.intp).ravel(), used if centres is None else centres[used]
         return self._learned
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -12,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 from ..core.indices import narrow
 from ..core.operand import Operand
 from ..core.types import Array
+from ..core.warn import quiet
 from ..graphs import warn_if_scattered
 from ..terms import NeighborGraph
 from ..terms.graph import BoundNeighborGraph
@@ -117,9 +117,8 @@ def _eigenvectors(edges: Any, k: int) -> Array:
     # scikit-learn solves a small problem densely only under this name.
     solver = "lobpcg" if edges.shape[0] < 5 * k + 1 else "arpack"
     edges = narrow(edges, "scikit-learn's spectral_embedding")
-    with warnings.catch_warnings():
-        # Pieces without a link between them are clusters, and too many of them have been warned about.
-        warnings.filterwarnings("ignore", "Graph is not fully connected", UserWarning)
+    # Pieces without a link between them are clusters, and too many of them have been warned about.
+    with quiet():
         return np.asarray(
             spectral_embedding(edges, n_components=k, eigen_solver=solver, random_state=0, drop_first=False)
         )

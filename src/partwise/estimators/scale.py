@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +10,7 @@ from ..core.dual import DualState
 from ..core.state import State
 from ..core.term import BoundPenalty, BoundTerm
 from ..core.types import CODES, COMPONENTS, FACTORS, OTHER, Array, Factor, column_norms
+from ..core.warn import warn
 from ..terms.gauge import Gauged
 
 
@@ -75,11 +75,9 @@ def warn_if_dead(state: State) -> None:
     """Say so if components are not used."""
     dead = (column_norms(state.W) == 0) | (column_norms(state.Ht) == 0)
     if dead.any():
-        warnings.warn(
+        warn(
             f"{int(dead.sum())} of {len(dead)} components are not used by any sample. "
             "Use fewer components, a smaller strength or another start.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

@@ -8,7 +8,6 @@ says in `_units` which powers of the unit of X its parameters and results have.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
@@ -18,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.types import Array
+from ..core.warn import warn
 from .validation import check_X, fits, largest, out_of_range
 
 HANDED_OVER = ("_skl_callbacks", "_parent_callback_ctx")
@@ -192,11 +192,9 @@ def _take_over(estimator: Any, model: Any, units: Units, exponent: int, own: set
     exponents = {name: power * exponent for name, power in units.factors.items() if name in found}
     shift = _shift(found["embedding_"], exponents["embedding_"]) if units.codes else 0
     if shift:
-        warnings.warn(
+        warn(
             f"The codes of data of this size do not fit into {found['embedding_'].dtype}: they are divided by "
             f"2^{shift}, and the components multiplied by it.",
-            UserWarning,
-            stacklevel=4,
         )
         exponents["embedding_"] -= shift
         for name in ("components_", "dual_components_"):
@@ -232,10 +230,8 @@ def _objective(value: float, history: Mapping[str, list[float]], power: float, e
     tiny = float(np.finfo(float).tiny)
     if all(math.isfinite(there) and (abs(there) >= tiny or here == 0) for here, there in pairs):
         return {"objective_": float(scaled(value, power)), "history_": back}
-    warnings.warn(
+    warn(
         f"The objective of data of this size does not fit into float64: objective_ and history_ are those of "
         f"X / 2^{exponent}.",
-        UserWarning,
-        stacklevel=5,
     )
     return {"objective_": value, "history_": dict(history)}

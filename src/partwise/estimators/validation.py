@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from ..core.memory import check_fits
 from ..core.operand import Missing
 from ..core.types import Array
+from ..core.warn import warn
 
 FLOATS = (np.float64, np.float32)
 
@@ -77,9 +77,8 @@ def _extremes(X: Any) -> tuple[float, float]:
     values = X.data if sp.issparse(X) else X
     if values.size == 0:
         return 0.0, 0.0
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "All-NaN", RuntimeWarning)
-        smallest, highest = float(np.nanmin(values)), float(np.nanmax(values))
+    # NaN is ignored, and nothing is said where there is nothing else.
+    smallest, highest = float(np.fmin.reduce(values, axis=None)), float(np.fmax.reduce(values, axis=None))
     return min(smallest, 0.0), max(highest, 0.0)
 
 
@@ -168,9 +167,7 @@ def check_size(shape: tuple[int, int], n_components: int, itemsize: int) -> None
     needed = 6 * sum(shape) * n_components * itemsize
     check_fits(needed, f"n_components={n_components} on data of shape {shape}", "Choose fewer components.")
     if n_components > min(shape):
-        warnings.warn(
+        warn(
             f"n_components={n_components} is more than X of shape {shape} can need; "
             f"{min(shape)} components fit it exactly.",
-            UserWarning,
-            stacklevel=2,
         )

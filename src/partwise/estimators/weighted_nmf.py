@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ..core.operand import Missing, Operand
 from ..core.term import Term
 from ..core.types import Array, IntArray
+from ..core.warn import warn
 from ..terms import BetaDivergence, Frobenius
 from ..terms.divergence import order
 from ..terms.entries import check_weights, known_counts, restrict
@@ -153,6 +153,4 @@ def _warn_unobserved(counts: Array, things: str, zeros: str) -> None:
     never = np.flatnonzero(counts == 0)
     if len(never):
         first = ", ".join(map(str, never[:5])) + (", …" if len(never) > 5 else "")
-        warnings.warn(
-            f"Nothing is observed of {len(never)} {things} ({first}); they get zero {zeros}.", UserWarning, stacklevel=2
-        )
+        warn(f"Nothing is observed of {len(never)} {things} ({first}); they get zero {zeros}.")

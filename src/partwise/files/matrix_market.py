@@ -6,7 +6,6 @@ numpy and compares what the file declares with what is there.
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +15,7 @@ import scipy.sparse as sp
 from ..core.archive import Refused
 from ..core.plain import check_lengths
 from ..core.types import Array
+from ..core.warn import quiet
 
 FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 MIRRORED = {"general": 0, "symmetric": 1, "skew-symmetric": -1}
@@ -55,8 +55,8 @@ def _kind(line: str) -> tuple[str, str, str]:
 
 
 def _body(stream: IO[str], width: int) -> Array:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "loadtxt: input contained no data", UserWarning)
+    # An empty body is no reason to warn.
+    with quiet():
         body = np.loadtxt(stream, np.float64, comments="%", ndmin=2)
     if not body.size:
         return np.empty((0, width))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ..core.types import IntArray
+from ..core.warn import warn
 from .samples import canonical_csr, link_sources
 
 SYMMETRY_TOLERANCE = 1e-10
@@ -90,11 +90,9 @@ def warn_if_scattered(graph: Any, n_components: int, *, groups: IntArray | None 
     n_pieces, _ = connected_components(graph, directed=False)
     n_pieces -= np.count_nonzero(np.diff(graph.indptr) == 0)
     if n_pieces > n_components:
-        warnings.warn(
+        warn(
             f"The graph of the samples falls into {n_pieces} unconnected pieces, and "
             f"n_components={n_components} cannot tell so many apart. Raise n_neighbors, or n_components.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from importlib.util import find_spec
 from numbers import Integral
 from typing import Any, Literal, get_args
@@ -11,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.memory import check_fits
+from ..core.warn import warn
 from .samples import read_new_samples, read_samples, row_norms
 from .searches import Query, search_descent, search_index, search_products
 
@@ -122,11 +122,9 @@ def choose_search(X: Any, method: Method = "auto", *, within: bool = True) -> Se
     install = "pip install 'partwise[neighbors]'"
     if method == "approximate":
         raise ImportError(f"method='approximate' was given, which needs pynndescent: {install}. Or use method='exact'.")
-    warnings.warn(
+    warn(
         f"The neighbours of {X.shape[0]} samples are searched exactly, which takes long. For a faster approximate "
         f"search: {install}. For the exact one without this message: method='exact'.",
-        UserWarning,
-        stacklevel=3,
     )
     return "products"
 
@@ -140,10 +138,8 @@ def _clip_neighbors(n_neighbors: int, n_samples: int, n_train: int, within: bool
     links = n_samples * (int(n_neighbors) if within else min(int(n_neighbors), most))
     check_fits(LINK_BYTES * links, f"n_neighbors={n_neighbors} for {n_samples} samples", "Choose fewer neighbours.")
     if within and n_neighbors > most:
-        warnings.warn(
+        warn(
             f"n_neighbors={n_neighbors} was given, but each of the {n_train} samples has only {most} others; "
             f"n_neighbors={most} is used. Give fewer neighbours or more samples.",
-            UserWarning,
-            stacklevel=3,
         )
     return min(int(n_neighbors), most)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
@@ -15,6 +14,7 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import Array, IntArray
+from ..core.warn import quiet
 from ..graphs import check_graph, neighbor_graph
 from ..solvers.loop import Options
 from .criteria import link_criteria, silhouette
@@ -155,9 +155,8 @@ class Trials:
         recipe = self.with_parameters(parameters)
         W, Ht = start
         options = self.options.inside(options.max_iter, options.tol)
-        with warnings.catch_warnings():
-            # A trial is not meant to converge, and what is wrong with a value will show in what it is worth.
-            warnings.simplefilter("ignore")
+        # A trial is not meant to converge, and what is wrong with a value will show in what it is worth.
+        with quiet():
             minimum = recipe._minimise(self.X, self.bind(recipe._terms()), [lambda: State(self.X, W, Ht)], options)
             labels = recipe._assign(minimum.state.W, self._seed, kmeans_starts).labels
         return Trial(parameters, (minimum.state.W, minimum.state.Ht), labels, self.judge(labels, recipe.n_components))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from ..callbacks.base import Budgets, Callback, Progress, Snapshot
 from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import Array
+from ..core.warn import warn
 from .point import Point, Solver
 
 StopReason = Literal["converged", "max_iter", "interrupted", "callback"]
@@ -339,14 +339,9 @@ def _begun(callbacks: Sequence[Callback]) -> Iterator[None]:
 
 def _warn(reason: StopReason, n_sweeps: int, tol: float) -> None:
     if reason == "interrupted":
-        warnings.warn(
-            f"The fit was interrupted after {n_sweeps} sweeps; the model is the best found until then.",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn(f"The fit was interrupted after {n_sweeps} sweeps; the model is the best found until then.")
     elif reason == "max_iter" and tol > 0:
-        warnings.warn(
+        warn(
             f"The fit has not converged to tol={tol:g} after {n_sweeps} sweeps. Raise max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=2,
         )

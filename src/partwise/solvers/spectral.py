@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator, lobpcg
 from ..core.operand import Operand
 from ..core.storage import group_means
 from ..core.types import Array, IntArray
+from ..core.warn import quiet
 
 # Up to so many samples the dense eigenproblem is the fastest and most exact way.
 MOST_DENSE = 2000
@@ -55,9 +55,8 @@ def _smallest_eigenvectors(B: Any, k: int) -> Array:
     S = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=B.dtype)
     jacobi = sp.diags_array(1 / (B * B).sum(axis=0))
     start = np.random.RandomState(0).standard_normal((n, k + LOBPCG_EXTRA))
-    with warnings.catch_warnings():
-        # Clusters need the space that the eigenvectors span, not their last digits.
-        warnings.simplefilter("ignore", UserWarning)
+    # It warns of low precision, but clusters need the space that the eigenvectors span, not their last digits.
+    with quiet():
         values, vectors = lobpcg(S, start, M=jacobi, largest=False, maxiter=LOBPCG_ITERATIONS, tol=LOBPCG_TOLERANCE)
     return np.asarray(vectors[:, np.argsort(values)[:k]])
 
