@@ -52,7 +52,9 @@ def test_fillers_are_small_beside_the_factors_whatever_the_unit():
 def test_coordinates_have_no_unit():
     """Components as long as samples, codes that do not depend on the unit, the product as it was."""
     data = np.random.RandomState(1).gamma(0.3, size=(9, 6))
-    factors = [start_factors(as_operand(unit * data), 3, "nndsvda", np.random.RandomState(0)) for unit in (1.0, 2.0**20)]
+    factors = [
+        start_factors(as_operand(unit * data), 3, "nndsvda", np.random.RandomState(0)) for unit in (1.0, 2.0**20)
+    ]
     (W, Ht), (V, Gt) = (as_coordinates(as_operand(u * data), *F) for u, F in zip((1.0, 2.0**20), factors, strict=True))
     np.testing.assert_array_equal(V, W)
     np.testing.assert_array_equal(Gt, np.ldexp(Ht, 20))

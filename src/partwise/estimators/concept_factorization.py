@@ -48,8 +48,9 @@ class ConceptFactorization(GraphOnCodes, BaseDualFactorization):
     edge_bandwidth : float, default=None
         Of the heat kernel; by default the mean squared distance of neighbours.
     graph : sparse matrix of shape (n_samples, n_samples) or callable, default=None
-        Symmetric non-negative edge weights to use instead, or a function that makes them from X. New samples are
-        linked to their nearest training samples in any case.
+        Symmetric non-negative edge weights to use instead, larger for samples that are closer (no distances), or a
+        function that makes them from X. In a grid search or cross-validation, which fit to parts of X, give
+        :class:`partwise.graphs.SampleGraph`. New samples are linked to their nearest training samples in any case.
     neighbors_method : {"auto", "exact", "approximate"}, default="auto"
         As for :class:`GraphNMF`.
     kernel, bandwidth, n_landmarks

@@ -4,13 +4,16 @@ Plain functions on arrays: data goes in, a sparse matrix of edge weights comes o
 terms or solvers.
 """
 
+from .distances import warn_if_distances
 from .given import check_graph, warn_if_scattered
 from .labels import check_labels, edit_by_labels
 from .neighbors import choose_search, nearest_neighbors
+from .parts import SampleGraph
 from .predictors import local_predictors, rbf_bandwidth
 from .weights import heat_bandwidth, neighbor_graph, new_sample_links, weigh_links
 
 __all__ = [
+    "SampleGraph",
     "check_graph",
     "check_labels",
     "choose_search",
@@ -21,6 +24,7 @@ __all__ = [
     "neighbor_graph",
     "new_sample_links",
     "rbf_bandwidth",
+    "warn_if_distances",
     "warn_if_scattered",
     "weigh_links",
 ]

@@ -10,9 +10,14 @@ from scipy.sparse.csgraph import connected_components
 
 from ..core.types import IntArray
 from ..core.warn import warn
+from .distances import INSTEAD
 from .samples import canonical_csr, link_sources
 
 SYMMETRY_TOLERANCE = 1e-10
+PART_OF_THE_SAMPLES = (
+    " If these are some of the samples that the graph is of, as in a cross-validation or a grid search, give "
+    "partwise.graphs.SampleGraph(X, graph) with all of them, which finds their rows."
+)
 
 
 def check_graph(graph: Any, n_samples: int) -> Any:
@@ -21,8 +26,8 @@ def check_graph(graph: Any, n_samples: int) -> Any:
     Parameters
     ----------
     graph : {array-like, sparse matrix} of shape (n_samples, n_samples)
-        Symmetric (to 1e-10 of its largest entry), finite, non-negative. The diagonal is dropped: a link of a
-        sample to itself ties it to nothing.
+        Symmetric (to 1e-10 of its largest entry), finite, non-negative; similarities, larger for samples that
+        belong together. The diagonal is dropped: a link of a sample to itself ties it to nothing.
     n_samples : int
         Number of samples.
 
@@ -38,9 +43,11 @@ def check_graph(graph: Any, n_samples: int) -> Any:
     """
     matrix = graph if sp.issparse(graph) else np.asarray(graph)
     if matrix.shape != (n_samples, n_samples):
+        whole = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] > n_samples
         raise ValueError(
             f"The graph has shape {matrix.shape}; for {n_samples} samples it must be square, of shape "
             f"({n_samples}, {n_samples}), with the edge weight of samples i and j at (i, j)."
+            + (PART_OF_THE_SAMPLES if whole else "")
         )
     if matrix.dtype.kind not in "buif":
         raise ValueError(f"The graph has dtype {matrix.dtype}; edge weights must be real numbers.")
@@ -61,7 +68,8 @@ def check_graph(graph: Any, n_samples: int) -> Any:
     if asymmetry > SYMMETRY_TOLERANCE * largest:
         raise ValueError(
             f"The graph is not symmetric: the weights at (i, j) and (j, i) differ by up to {asymmetry:g}. "
-            "Give graph.maximum(graph.T) to link two samples if either is linked to the other."
+            "If they are similarities, give graph.maximum(graph.T) to link two samples if either is linked to the "
+            f"other. If they are distances (mode='distance', obsp['distances']), convert them first. {INSTEAD}"
         )
     edges = edges.maximum(edges.T)
     edges.data[link_sources(edges) == edges.indices] = 0.0

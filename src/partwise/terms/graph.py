@@ -16,6 +16,7 @@ from ..graphs import (
     heat_bandwidth,
     neighbor_graph,
     new_sample_links,
+    warn_if_distances,
     warn_if_scattered,
     weigh_links,
 )
@@ -36,8 +37,9 @@ class NeighborGraph(Term):
     n_neighbors, metric, edge_weights, bandwidth
         Of the nearest-neighbour graph, see :func:`partwise.graphs.neighbor_graph`.
     graph : sparse matrix of shape (n_samples, n_samples) or callable, optional
-        Symmetric non-negative edge weights to use instead, or a function that makes them from X. New samples are
-        still linked to their nearest training samples, as the other parameters say.
+        Symmetric non-negative edge weights to use instead, larger for samples that are closer (no distances), or a
+        function that makes them from X. New samples are still linked to their nearest training samples, as the other
+        parameters say.
     use_labels : bool, default=False
         Join all samples of one class and cut all edges between classes; y = −1 leaves a sample's edges as they are.
     neighbors_method : {"auto", "exact", "approximate"}, default="auto"
@@ -118,7 +120,9 @@ class BoundNeighborGraph(BoundSmoothness):
         return BoundNeighborGraph(self.edges, self._groups, strength, self._X, self._linking, self.search)
 
     def consider(self, n_components: int) -> None:
-        """Warn if the graph falls into more pieces than there are components."""
+        """Warn if the graph falls into more pieces than there are components, or if a given one holds distances."""
+        if self.search == "given" and self._X.missing is None:
+            warn_if_distances(self.edges, self._X.array)
         warn_if_scattered(self.edges, n_components, groups=self._groups)
 
     def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
