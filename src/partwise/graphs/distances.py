@@ -68,10 +68,9 @@ def _distances(X: Any, first: IntArray, second: IntArray) -> tuple[Array, Array]
 
 def _rank_correlation(a: Array, b: Array) -> float:
     """Spearman's correlation; 0 if either is constant."""
-    ranks = [_ranks(values) for values in (a, b)]
-    if any(np.ptp(rank) == 0 for rank in ranks):
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
         return 0.0
-    return float(np.corrcoef(*ranks)[0, 1])
+    return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
 
 
 def _ranks(values: Array) -> Array:
