@@ -2,15 +2,16 @@
 
 The file holds the class's name, the parameters as JSON, and the fitted attributes: arrays, numbers, text, and objects
 of partwise's own classes written the same way (`core.plain`). A new estimator or term needs no code to join: its class
-is known as soon as it is defined in one of the rooms of `ROOMS`. Nothing else can be named by a file, and nothing in it
+is known if it is defined in one of the rooms of `ROOMS`. Nothing else can be named by a file, and nothing in it
 is executed.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
@@ -178,18 +179,18 @@ def _check_factors(model: Any) -> None:
 
 
 def known_classes() -> dict[str, type]:
-    """The classes that a file may name, by name: all that are defined in partwise's rooms."""
-    package = __name__.rpartition(".")[0]
-    prefixes = tuple(f"{package}.{room}." for room in ROOMS)
+    """The classes that a file may name, by name: all that are defined in partwise's rooms.
+
+    The rooms' modules are imported here, since nothing else need have asked for them yet. A file has no say in what is
+    imported.
+    """
     found: dict[str, type] = {}
-    for name, module in list(sys.modules.items()):
-        if name.startswith(prefixes):
+    for room in ROOMS:
+        package = import_module(f"{__package__}.{room}")
+        for entry in iter_modules(package.__path__, f"{package.__name__}."):
+            defined = vars(import_module(entry.name)).items()
             found.update(
-                {
-                    key: value
-                    for key, value in vars(module).items()
-                    if isinstance(value, type) and value.__module__ == name
-                }
+                {key: value for key, value in defined if isinstance(value, type) and value.__module__ == entry.name}
             )
     return found
 
