@@ -14,15 +14,14 @@ inner loops run over lanes, where they use full vector registers.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..core.types import Array
-from .options import FAST
+from .options import FAST, compiled
 
 LANES = 64
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled(fastmath=FAST, nogil=True)
 def _pass(f: Array, pull: Array, B: Array, weight: Array, d: Array, active: Array, decrease: Array) -> None:
     """One exact minimisation of every entry of the active lanes. All arrays have lanes as their last axis."""
     k = f.shape[0]
@@ -52,7 +51,7 @@ def _pass(f: Array, pull: Array, B: Array, weight: Array, d: Array, active: Arra
             f[j, r] = old + step
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def descend_rows(
     F: Array,
     product: Array,
@@ -115,7 +114,7 @@ def descend_rows(
                 out[start + r, j] = f[j, r]
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled(fastmath=FAST, nogil=True)
 def step_further(F: Array, last: Array, beta: float, out: Array) -> None:
     """out = max(0, F + beta · (F − last))."""
     n, k = F.shape
@@ -125,7 +124,7 @@ def step_further(F: Array, last: Array, beta: float, out: Array) -> None:
             out[i, j] = max(F[i, j] + factor * (F[i, j] - last[i, j]), 0)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def descend_linked(
     F: Array,
     A: Array,
@@ -192,7 +191,7 @@ def descend_linked(
             break
 
 
-@njit(cache=True)
+@compiled()
 def colour_rows(indptr: Array, indices: Array, groups: Array, n_groups: int) -> Array:
     """Greedy colouring: rows that are linked, or in one clique, get different colours."""
     colour = np.full(len(indptr) - 1, -1, np.int64)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..core.types import Array
+from .options import compiled
 
 
-@njit(cache=True)
+@compiled()
 def edge_energy(indptr: Array, indices: Array, data: Array, F: Array) -> Array:
     """Σ_{i<t} −s_it (f_ij − f_tj)² for every column j, in float64, for a symmetric matrix in CSR form."""
     k = F.shape[1]
@@ -25,7 +25,7 @@ def edge_energy(indptr: Array, indices: Array, data: Array, F: Array) -> Array:
     return energy
 
 
-@njit(cache=True)
+@compiled()
 def products_at(indptr: Array, indices: Array, W: Array, Ht: Array) -> Array:
     """(W H)_ij at the stored entries of a CSR pattern, in its order."""
     out = np.empty(len(indices), W.dtype)
@@ -40,7 +40,7 @@ def products_at(indptr: Array, indices: Array, W: Array, Ht: Array) -> Array:
     return out
 
 
-@njit(cache=True)
+@compiled()
 def aggregate_rows(indptr: Array, indices: Array, data: Array) -> Array:
     """Group every row with the free rows that pull at it: greedy, in the order of the rows.
 

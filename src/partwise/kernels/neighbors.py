@@ -7,9 +7,9 @@ index comes first. What a list holds in the end does not depend on the order in 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..core.types import Array, IntArray
+from .options import compiled
 
 # So many scores are first looked at together: most of the time none of them is near enough for a list.
 CHUNK = 64
@@ -21,7 +21,7 @@ GRAIN = 1e-12
 _FAST = {"reassoc", "contract", "nsz", "nnan"}
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _offer(best: Array, nearest: IntArray, score: float, index: int) -> None:
     """Put a sample into a list if it is near enough."""
     place = len(best) - 1
@@ -35,7 +35,7 @@ def _offer(best: Array, nearest: IntArray, score: float, index: int) -> None:
     nearest[place] = index
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(nogil=True, fastmath=_FAST)
 def _largest(values: Array, offsets: Array, start: int, stop: int) -> float:
     """max(values + offsets) over a range."""
     largest = values[start] + offsets[start]
@@ -44,12 +44,12 @@ def _largest(values: Array, offsets: Array, start: int, stop: int) -> float:
     return largest
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _rounded(score: float) -> float:
     return np.rint(score / GRAIN) * GRAIN
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def offer_columns(
     products: Array,
     half: Array,
@@ -79,7 +79,7 @@ def offer_columns(
                     _offer(best[i], nearest[i], _rounded(score) if exact else score, first + j)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def offer_rows(products: Array, half: Array, best: Array, nearest: IntArray, first: int, exact: bool) -> None:
     """Offer every row of a block of products, numbered from `first`, to the lists of the columns."""
     n, m = products.shape
@@ -97,7 +97,7 @@ def offer_rows(products: Array, half: Array, best: Array, nearest: IntArray, fir
                     worst[j] = best[j, -1] + slack
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(nogil=True, fastmath=_FAST)
 def _dot(a: Array, b: Array) -> float:
     total = 0.0
     for j in range(len(a)):
@@ -105,7 +105,7 @@ def _dot(a: Array, b: Array) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def settle(
     A: Array,
     B: Array,
@@ -155,7 +155,7 @@ def settle(
     return np.flatnonzero(is_open)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def index_starts(indptr: IntArray, holders: IntArray, width: int, n_blocks: int) -> IntArray:
     """Where every block of `width` samples begins in the list of every feature; the last row is where lists end."""
     starts = np.empty((n_blocks + 1, len(indptr) - 1), np.int64)
@@ -168,7 +168,7 @@ def index_starts(indptr: IntArray, holders: IntArray, width: int, n_blocks: int)
     return starts
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def index_products(
     indptr: IntArray,
     indices: IntArray,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from ..core.types import Array
-from .options import FAST
+from .options import FAST, compiled
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled(fastmath=FAST, nogil=True)
 def dot_rows(indptr: Array, indices: Array, data: Array, Ht: Array, start: int, stop: int, out: Array) -> None:
     """out = X[start:stop] Hᵀ."""
     k = Ht.shape[1]
@@ -30,7 +28,7 @@ def dot_rows(indptr: Array, indices: Array, data: Array, Ht: Array, start: int, 
             p += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def add_t_dot_rows(indptr: Array, indices: Array, data: Array, W: Array, start: int, stop: int, out: Array) -> None:
     """out += X[start:stop]ᵀ W, with one row of W per row of the slice."""
     k = W.shape[1]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..core.types import Array
-from .options import FAST
+from .options import FAST, compiled
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled(fastmath=FAST, nogil=True)
 def _dot(a: Array, b: Array) -> float:
     total = a[0] * b[0]
     for j in range(1, len(a)):
@@ -17,7 +16,7 @@ def _dot(a: Array, b: Array) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def attract_rows(
     indptr: Array,
     indices: Array,
