@@ -64,6 +64,15 @@ def test_latent_semantic_kmeans(make):
     np.testing.assert_allclose(model.transform(signed), model.embedding_, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:The codes give:UserWarning")
+@pytest.mark.parametrize("m", [1, 2, 3, 7, 12, 29])
+def test_latent_semantic_kmeans_of_data_that_do_not_vary(m):
+    """Whether rounding leaves a variance of zero or next to nothing depends on the BLAS; nothing may divide by it."""
+    model = LatentSemanticKMeans(2, random_state=0).fit(np.full((m + 3, m), 0.1 * m))
+    assert np.isfinite(model.components_).all()
+    np.testing.assert_array_equal(model.labels_, 0)
+
+
 def test_latent_semantic_kmeans_bad_sizes():
     with pytest.raises(ValueError, match="at most 64"):
         LatentSemanticKMeans(4, n_dimensions=65).fit(X)

@@ -18,11 +18,6 @@ def few_samples(model):
     return not factorises(model)
 
 
-def several_features(model):
-    """All but the method that takes singular vectors, which asks for two features."""
-    return type(model).__name__ != "LatentSemanticKMeans"
-
-
 SHAPES_REFUSED = {
     "no samples": (np.empty((0, M)), "0 sample"),
     "no features": (np.empty((N, 0)), "0 feature"),
@@ -132,13 +127,10 @@ def shapes():
         yield Case("C", name, makes(data), Refused(ValueError, text))
     for name, data in SHAPES.items():
         # An eigenvector or a cluster more than there are samples is refused.
-        enough = several_features if data.shape[1] == 1 else everyone
-        enough = enough if data.shape[0] >= 3 else factorises
+        enough = everyone if data.shape[0] >= 3 else factorises
         yield Case("C", name, makes(data), applies=enough)
         if enough is factorises:
             yield Case("C", f"{name}, spectral", makes(data), Refused(ValueError, "sample"), few_samples)
-    alone = Refused(ValueError, "1 feature")
-    yield Case("C", "one feature, singular vectors", makes(X[:, :1]), alone, lambda model: not several_features(model))
     many = Answered(warns="is more than X")
     yield Case("C", "more components than samples", applies=factorises, params={"n_components": N + 1}, expected=many)
     too_many = Refused(ValueError, "need as many samples")

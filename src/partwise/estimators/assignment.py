@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..core.distinct import count_distinct
 from ..core.threads import one_thread
 from ..core.types import Array, IntArray
 from ..core.warn import warn
@@ -66,7 +67,7 @@ class Assignment:
         from sklearn.cluster import KMeans
 
         codes = self._codes if self._trusted is None else self._codes[self._trusted]
-        n_clusters = min(self._n_clusters, len(np.unique(codes, axis=0)))
+        n_clusters = count_distinct(codes, self._n_clusters)
         kmeans = KMeans(n_clusters=n_clusters, n_init=self._n_starts, random_state=self._seed)
         # Codes are narrow: threads would wait for each other more than work.
         with one_thread():

@@ -87,7 +87,7 @@ class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, Transfor
         -------
         self
         """
-        from sklearn.decomposition import TruncatedSVD
+        from sklearn.utils.extmath import randomized_svd, svd_flip
 
         self._validate_params()
         X, exponent = check_X(self, X, None, reset=True)
@@ -101,10 +101,10 @@ class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, Transfor
             return self
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=2)
-        # Of data that do not vary it divides by their variance, for a share that is not used here.
-        with np.errstate(invalid="ignore"):
-            svd = TruncatedSVD(min(wanted, n, m), random_state=int(seeds[0])).fit(X)
-        self.components_ = np.ascontiguousarray(svd.components_, X.dtype)
+        # As TruncatedSVD does it, but for the shares of variance, which are undefined for data that do not vary.
+        U, _, Vt = randomized_svd(X, min(wanted, n, m), n_iter=5, random_state=int(seeds[0]), flip_sign=False)
+        _, Vt = svd_flip(U, Vt, u_based_decision=False)
+        self.components_ = np.ascontiguousarray(Vt, X.dtype)
         self.embedding_ = np.ascontiguousarray(X @ self.components_.T)
         self._assignment = Assignment(self.embedding_, "kmeans", int(seeds[1]), self.n_components)
         self.__dict__.pop("_rescaled", None)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.distinct import count_distinct
 from ..core.dual import DualState, KernelMatrix
 from ..core.operand import Operand
 from ..core.types import CODES, COMPONENTS, Array, IntArray, column_norms, dot64
@@ -74,7 +75,9 @@ def _clusters(X: Operand, k: int, seed: int, doubt: Doubt | None) -> IntArray:
     from sklearn.cluster import KMeans
 
     def kmeans(data: Any) -> IntArray:
-        return np.asarray(KMeans(n_clusters=k, n_init=1, random_state=seed).fit(data).labels_)
+        # Equal samples may have features that differ by rounding; clusters must not tell them apart.
+        n_clusters = k if sp.issparse(data) else count_distinct(data, k)
+        return np.asarray(KMeans(n_clusters=n_clusters, n_init=1, random_state=seed).fit(data).labels_)
 
     if doubt is None:
         return kmeans(X.narrow_array)
