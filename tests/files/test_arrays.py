@@ -50,6 +50,31 @@ def test_npz_with_a_sparse_matrix(tmp_path, dtype):
     assert data.y.tolist() == [0, 1, 0, 1, 0, 1]
 
 
+@pytest.mark.parametrize("shape", [(6, 6), (6, 4), (3, 8), (1, 6)])
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
+@pytest.mark.parametrize("as_array", [True, False])
+def test_what_scipy_saves(tmp_path, kind, shape, as_array):
+    """Every format that `scipy.sparse.save_npz` writes, of matrices and arrays, square ones and others."""
+    rng = np.random.RandomState(0)
+    dense = np.where(rng.uniform(size=shape) < 0.4, rng.randint(1, 99, size=shape), 0).astype(np.uint8)
+    dense[0, -1], dense[-1, 0] = 7, 0
+    S = getattr(sp, f"{kind}_{'array' if as_array else 'matrix'}")(dense)
+    sp.save_npz(tmp_path / "set.npz", S, compressed=as_array)
+    data = read(tmp_path / "set.npz")
+    assert isinstance(data.X, sp.csr_array)
+    assert data.X.dtype == np.float64
+    np.testing.assert_array_equal(data.X.toarray(), dense)
+
+
+def test_blocks_and_entries_that_are_added(tmp_path):
+    blocks = sp.bsr_array(np.kron(np.eye(2), np.ones((3, 2))), blocksize=(3, 2))
+    sp.save_npz(tmp_path / "set.npz", blocks)
+    np.testing.assert_array_equal(read(tmp_path / "set.npz").X.toarray(), blocks.toarray())
+    twice = sp.coo_array((np.array([200, 100], np.uint8), ([0, 0], [1, 1])), shape=(1, 2))
+    sp.save_npz(tmp_path / "set.npz", twice)
+    np.testing.assert_array_equal(read(tmp_path / "set.npz").X.toarray(), [[0, 300]])
+
+
 def test_the_papers_data():
     folder = Path(os.environ.get("PARTWISE_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
     if not (folder / "cstr.npz").exists():
@@ -93,11 +118,31 @@ def test_npy_mtx_mat(tmp_path):
         ({"X": X.astype("M8[s]")}, "dtype datetime64"),
         ({"data": [1.0], "indices": [9], "indptr": [0, 1], "shape": [1, 4]}, "sparse matrix is broken"),
         ({"data": [1.0], "indices": [-1], "indptr": [0, 1], "shape": [1, 4]}, "sparse matrix is broken"),
-        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [10**12, 4]}, "do not fit together"),
+        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [10**12, 4]}, "declares 1000000000000 rows"),
         ({"data": [1.0], "indices": [0], "indptr": [0, 9], "shape": [1, 4]}, "broken"),
         ({"data": [1.0, 2.0], "indices": [0, 1], "indptr": [0, 2, 1, 2], "shape": [3, 4]}, "broken"),
         ({"data": [1.0], "indices": [0.5], "indptr": [0, 1], "shape": [1, 4]}, "not what they should be"),
         ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [1, 4, 2]}, "no pair"),
+        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [-1, 4]}, "no pair"),
+        ({"data": ["1"], "indices": [0], "indptr": [0, 1], "shape": [1, 4]}, "not numbers"),
+        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [10**12, 1], "format": b"csc"}, "declares 1000"),
+        ({"data": [1.0], "indices": [7], "indptr": [0, 1], "shape": [4, 1], "format": b"csc"}, "broken"),
+        ({"data": [1.0], "shape": [1, 4], "format": b"csr"}, "lacks indices and indptr"),
+        ({"data": [1.0], "shape": [1, 4], "format": b"xyz"}, "is 'xyz', not one of csr, csc, bsr, coo, dia"),
+        ({"data": [1.0], "shape": [1, 4], "format": [1, 2]}, "is 'None', not one of"),
+        ({"data": [1.0], "row": [0], "col": [4], "shape": [1, 4], "format": b"coo"}, "do not fit shape"),
+        ({"data": [1.0], "row": [-1], "col": [0], "shape": [1, 4], "format": b"coo"}, "do not fit shape"),
+        ({"data": [1.0], "row": [0, 0], "col": [0, 1], "shape": [1, 4], "format": b"coo"}, "do not fit shape"),
+        ({"data": [1.0], "row": [0.0], "col": [0], "shape": [1, 4], "format": b"coo"}, "not what they should be"),
+        ({"data": [], "row": [], "col": [], "shape": [10**12, 4], "format": b"coo"}, "not what they|declares 1000"),
+        ({"data": [[1.0]], "offsets": [4], "shape": [1, 4], "format": b"dia"}, "lie outside"),
+        ({"data": [[1.0]], "offsets": [-(2**63)], "shape": [1, 4], "format": b"dia"}, "lie outside"),
+        ({"data": [[1.0], [1.0]], "offsets": [0, 0], "shape": [1, 4], "format": b"dia"}, "diagonals .* not what"),
+        ({"data": [1.0], "offsets": [0], "shape": [1, 4], "format": b"dia"}, "diagonals .* not what"),
+        ({"data": np.ones((1, 1, 2)), "indices": [2], "indptr": [0, 1], "shape": [1, 4], "format": b"bsr"}, "broken"),
+        ({"data": np.ones((1, 1, 3)), "indices": [0], "indptr": [0, 1], "shape": [1, 4], "format": b"bsr"}, "not fit"),
+        ({"data": np.ones((1, 0, 2)), "indices": [0], "indptr": [0, 1], "shape": [1, 4], "format": b"bsr"}, "blocks"),
+        ({"data": np.ones(1), "indices": [0], "indptr": [0, 1], "shape": [1, 4], "format": b"bsr"}, "blocks"),
     ],
 )  # fmt: skip
 def test_arrays_that_are_not_data(tmp_path, arrays, sentence):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.archive import ReadError, read_arrays, reading, write_arrays
-from ..core.plain import sparse_matrix
+from ..core.sparse_arrays import NAMES, holds_sparse, read_sparse
 from ..core.types import Array
 
 FOLDER_VARIABLE = "PARTWISE_DATA"
@@ -58,11 +58,10 @@ def read(path: Path) -> dict[str, Any]:
     """The arrays of a file: `X` (CSR for texts), `y` as 0, 1, …, and whatever else it holds."""
     try:
         arrays: dict[str, Any] = read_arrays(path, "a data set")
-        if "X" not in arrays and {"data", "indices", "indptr", "shape"} <= set(arrays):
-            data, indices, indptr, shape = (arrays.pop(part) for part in ("data", "indices", "indptr", "shape"))
-            # Counts are stored as small integers; arithmetic on those would wrap around.
+        if "X" not in arrays and holds_sparse(arrays):
             with reading(path, "a data set"):
-                arrays["X"] = sparse_matrix([data.astype(np.float64), indices, indptr], shape)
+                X = read_sparse(arrays).astype(np.float64)
+            arrays = {"X": X, **{name: array for name, array in arrays.items() if name not in NAMES}}
     except ReadError as error:
         raise DataSetError(str(error)) from None
     if missing := {"X", "y"} - set(arrays):

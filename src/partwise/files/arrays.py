@@ -7,43 +7,30 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..core.archive import Refused, read_array, read_arrays
 from ..core.matlab import matlab_matrices
-from ..core.plain import sparse_matrix
+from ..core.sparse_arrays import holds_sparse, read_sparse
 from ..core.types import Array
 from .contents import KIND, Contents
 from .matrix_market import matrix_market
 
-CSR_PARTS = ("data", "indices", "indptr", "shape")
 # Under these names files from elsewhere hold their samples and classes.
 SAMPLES, LABELS = ("X", "fea", "data", "features", "x"), ("y", "Y", "gnd", "labels", "label", "target")
 
 
 def read_npz(path: Path) -> Contents:
-    """`X`, or the parts of a CSR matrix; `y`, `classes`, `terms` and `image_shape` where they are."""
+    """`X`, or the parts of a sparse matrix; `y`, `classes`, `terms` and `image_shape` where they are."""
     return _of_arrays(read_arrays(path, KIND))
 
 
 def _of_arrays(arrays: Mapping[str, Array]) -> Contents:
-    if all(name in arrays for name in CSR_PARTS):
-        parts = [arrays[name] for name in CSR_PARTS[:3]]
-        shape = arrays["shape"]
-        if shape.size != 2 or shape.dtype.kind not in "iu":
-            raise Refused("the shape of its sparse matrix is no pair of whole numbers")
-        X: Any = sparse_matrix([parts[0], *(_signed(part) for part in parts[1:])], shape)
+    if holds_sparse(arrays):
+        X: Any = read_sparse(arrays)
     elif "X" in arrays:
         X = arrays["X"]
     else:
-        raise Refused(f"it holds neither X nor a sparse matrix ({', '.join(CSR_PARTS)})")
+        raise Refused("it holds neither X nor a sparse matrix (data, indices, indptr, shape)")
     return Contents(X, *(arrays.get(name) for name in ("y", "classes", "image_shape", "terms")))
-
-
-def _signed(indices: Array) -> Array:
-    if indices.dtype.kind == "u" and indices.size and int(indices.max()) > np.iinfo(np.int64).max:
-        raise Refused("the indices of its sparse matrix are too large")
-    return indices.astype(np.int64) if indices.dtype.kind == "u" else indices
 
 
 def read_npy(path: Path) -> Contents:

@@ -24,8 +24,8 @@ READERS: dict[str, Reader] = {".npz": read_npz, ".npy": read_npy, ".mat": read_m
 def read(path: str | os.PathLike[str], *, label_column: str | None = None) -> DataSet:
     """Read data from a file or folder, which may come from anywhere.
 
-    - ``.npz``: `X`, or `data`, `indices`, `indptr` and `shape` of a CSR matrix; also `y`, `classes`, `terms` and
-      `image_shape`. ``.npy``: `X` alone.
+    - ``.npz``: `X`, or a sparse matrix as `scipy.sparse.save_npz` writes it (without `format`: `data`, `indices`,
+      `indptr` and `shape` of a CSR matrix); also `y`, `classes`, `terms` and `image_shape`. ``.npy``: `X` alone.
     - ``.csv``, ``.tsv``: a row per sample, names in the first row or not. The classes are in the column
       `label_column`, or in one named label, class, y or target. A column named text is counted by words.
     - ``.mtx`` (Matrix Market); ``.mat`` up to version 7, with `X` or `fea` and `y` or `gnd`.
