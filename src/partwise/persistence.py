@@ -28,8 +28,8 @@ FORMAT, FORMAT_VERSION = "partwise model", 1
 KIND = "a model of partwise"
 # Rooms whose classes may be in a file.
 ROOMS = ("core", "terms", "graphs", "selection", "estimators")
-# What belongs to a process rather than to a model.
-UNSAVED = ("_skl_callbacks",)
+# What belongs to a process rather than to a model: callbacks, and what meta-estimators are asked to pass.
+UNSAVED = ("_skl_callbacks", "_metadata_request")
 
 
 class Persistent:
@@ -42,7 +42,9 @@ class Persistent:
         """Write the fitted model to a file that :func:`partwise.load` reads.
 
         Everything that `transform`, `predict` and `labels_` need is included, also the training samples where the
-        method links new samples to them.
+        method links new samples to them. Parameters come back equal, and data among them as plain arrays: a data frame
+        as an array, a sparse matrix of any format as CSR or CSC. Requests for metadata (`set_fit_request`) are not
+        saved.
 
         Parameters
         ----------
@@ -54,6 +56,8 @@ class Persistent:
         ValueError
             If a parameter is a function, an object of a class that is not partwise's, or a callback: only data are
             saved. Use pickle for these.
+        WriteError
+            An OSError that says in one sentence why the file cannot be written.
         """
         check_is_fitted(self)
         # Labels are found when they are first asked for; a saved model has them.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.archive import Refused, array_text, read_arrays, reading, text_array, write_arrays
-from ..core.plain import Packer, Unpacker
+from ..core.plain import Packer, Unpacker, random_state_of
 from ..core.warn import warn
 from ..core.writing import WriteError, check_writable
 from .base import Callback, Fit, Snapshot
@@ -128,7 +128,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[Snapshot, dict[str, A
         found, identity = Unpacker(arrays).unpack(header["state"]), header["identity"]
         if not isinstance(found, dict) or not isinstance(identity, dict):
             raise Refused("its description is malformed")
-        np.random.RandomState().set_state(found["random"])
+        random_state_of(found["random"])
         if not isinstance(found["snapshot"], dict):
             raise Refused("its description is malformed")
         return found, identity

@@ -28,7 +28,7 @@ def fingerprint(value: Any) -> str:
         return f"sparse{csr.shape} {csr.dtype} {_digest(csr.data, csr.indices, csr.indptr)}"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{fingerprint(key)}: {fingerprint(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | range):
         return f"{type(value).__name__}({', '.join(map(fingerprint, value))})"
     if is_dataclass(value) and not isinstance(value, type):
         inside = ", ".join(f"{field.name}={fingerprint(getattr(value, field.name))}" for field in fields(value))

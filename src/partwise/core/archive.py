@@ -27,6 +27,7 @@ from .writing import whole_file
 # What one file may declare, unless the caller knows better.
 MOST_BYTES = 2**32
 MOST_MEMBERS = 100_000
+# Kinds of dtypes that are written and read: numbers and text.
 KINDS = "biufUS"
 
 

@@ -1,20 +1,22 @@
 """Values as plain data and back: a tree that JSON can hold, and arrays beside it.
 
 What is not plain by itself is written as a dict of one key that says what it is, ``{"array": "3"}`` or ``{"tuple":
-[…]}``. Objects are written as the name of their class and their attributes. They are made again from a given list of
-classes by name, without a call of anything: a file can choose among known classes and fill them with data, no more.
+[…]}``. Whatever else holds an array, such as a data frame, becomes that array; a sparse matrix of any format becomes
+CSR or CSC. Objects are written as the name of their class and their attributes. They are made again from a given list
+of classes by name, without a call of anything: a file can choose among known classes and fill them with data, no more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .archive import Refused
+from .archive import KINDS, Refused
 from .types import Array
 
 Tree = Any
@@ -22,6 +24,7 @@ Tree = Any
 DEEPEST = 60
 # Rows or columns of a sparse matrix: each takes memory, also if there is nothing in it.
 MOST_LINES = 2**26
+GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 SPARSE = {kind.__name__: kind for kind in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)}
 
 
@@ -47,16 +50,23 @@ class Packer:
 
     def pack(self, value: Any, where: str) -> Tree:
         """The tree of a value; `where` names it in messages."""
-        if value is None or isinstance(value, bool | str) or type(value) is int:
+        if value is None or isinstance(value, bool):
             return value
-        if type(value) is float:
-            return value if np.isfinite(value) else {"float": repr(value)}
-        if isinstance(value, np.ndarray):
-            return self._pack_array(value, where)
+        if isinstance(value, str):
+            return str(value)
         if isinstance(value, np.generic):
-            return {"scalar": self._name_of(np.asarray(value))}
+            return {"scalar": self._name_of(_stored(np.asarray(value), where))}
+        if isinstance(value, Integral):
+            return int(value)
+        if isinstance(value, Real):
+            number = float(value)
+            return number if np.isfinite(number) else {"float": repr(number)}
         if isinstance(value, np.dtype):
             return {"dtype": value.str}
+        if isinstance(value, range):
+            return {"range": [value.start, value.stop, value.step]}
+        if isinstance(value, np.ndarray):
+            return self._pack_array(value, where)
         if sp.issparse(value):
             return self._pack_sparse(value, where)
         if isinstance(value, list):
@@ -69,7 +79,14 @@ class Packer:
             }
         if isinstance(value, np.random.RandomState):
             return {"random_state": self.pack(value.get_state(legacy=False), where)}
-        return self._pack_object(value, where)
+        if self._classes.get(type(value).__name__) is type(value) and hasattr(value, "__dict__"):
+            return self._pack_object(value, where)
+        if hasattr(value, "__array__") or (isinstance(value, Sequence) and not isinstance(value, bytes | bytearray)):
+            return self._pack_array(np.asarray(value), where)
+        what = getattr(value, "__name__", type(value).__name__)
+        raise ValueError(
+            f"{where} is {what!r}, a function or an object that partwise does not know; only data can be saved."
+        )
 
     def _name_of(self, array: Array) -> str:
         known = self._names.get(id(array))
@@ -81,28 +98,33 @@ class Packer:
 
     def _pack_array(self, array: Array, where: str) -> Tree:
         if not array.dtype.hasobject:
-            return {"array": self._name_of(array)}
-        words = array.ravel().tolist()
-        if not all(isinstance(word, str) for word in words):
+            return {"array": self._name_of(_stored(array, where))}
+        items = array.ravel().tolist()
+        if all(isinstance(item, str) for item in items):
+            return {"words": [str(item) for item in items], "shape": list(array.shape)}
+        if not all(item is None or isinstance(item, bool | str | Real) for item in items):
             raise ValueError(f"{where} is an array of objects; only numbers and text can be saved.")
-        return {"words": words, "shape": list(array.shape)}
+        numbers = [item.item() if isinstance(item, np.generic) else item for item in items]
+        return {"objects": [self.pack(item, where) for item in numbers], "shape": list(array.shape)}
 
     def _pack_sparse(self, matrix: Any, where: str) -> Tree:
-        kind = type(matrix).__name__
-        if kind not in SPARSE:
-            raise ValueError(f"{where} is a {kind}; sparse matrices are saved by rows or columns, as csr or csc.")
-        parts = [self._name_of(part) for part in (matrix.data, matrix.indices, matrix.indptr)]
+        # Views of others' matrices are of classes of their own, derived from these.
+        kind = next((name for name, known in SPARSE.items() if isinstance(matrix, known)), None)
+        if kind is None:
+            return self._pack_sparse(matrix.tocsr(), where)
+        parts = [self._name_of(_stored(part, where)) for part in (matrix.data, matrix.indices, matrix.indptr)]
         return {"sparse": kind, "parts": parts, "shape": list(map(int, matrix.shape))}
 
     def _pack_object(self, value: Any, where: str) -> Tree:
-        name = type(value).__name__
-        if self._classes.get(name) is not type(value) or not hasattr(value, "__dict__"):
-            what = getattr(value, "__name__", name)
-            raise ValueError(
-                f"{where} is {what!r}, a function or an object that partwise does not know; only data can be saved."
-            )
         attributes = {key: self.pack(item, f"{where}.{key}") for key, item in stored_attributes(value).items()}
-        return {"object": name, "attributes": attributes}
+        return {"object": type(value).__name__, "attributes": attributes}
+
+
+def _stored(array: Array, where: str) -> Array:
+    """The array itself, without the class of a view or a file behind it, if its type can be read again."""
+    if array.dtype.kind not in KINDS:
+        raise ValueError(f"{where} is of dtype {array.dtype}; only numbers and text can be saved.")
+    return array if type(array) is np.ndarray else np.asarray(array)
 
 
 def stored_attributes(value: Any) -> dict[str, Any]:
@@ -129,13 +151,15 @@ class Unpacker:
             "array": lambda tree, depth: self._array(tree["array"]),
             "scalar": lambda tree, depth: self._array(tree["scalar"])[()],
             "dtype": lambda tree, depth: _dtype(tree["dtype"]),
-            "words": lambda tree, depth: _words(tree),
+            "words": lambda tree, depth: _objects([_text(word) for word in tree["words"]], tree["shape"]),
+            "objects": lambda tree, depth: _objects(list(self._items(tree["objects"], depth)), tree["shape"]),
+            "range": lambda tree, depth: range(*self._items(tree["range"], depth)),
             "sparse": lambda tree, depth: self._sparse(tree),
             "tuple": lambda tree, depth: tuple(self._items(tree["tuple"], depth)),
             "dict": lambda tree, depth: {
                 self.unpack(key, depth): self.unpack(item, depth) for key, item in _pairs(tree["dict"])
             },
-            "random_state": lambda tree, depth: _random_state(self.unpack(tree["random_state"], depth)),
+            "random_state": lambda tree, depth: random_state_of(self.unpack(tree["random_state"], depth)),
             "object": lambda tree, depth: self._object(tree, depth),
         }
 
@@ -217,13 +241,19 @@ def _dtype(name: Any) -> np.dtype[Any]:
     return np.dtype(name)
 
 
-def _words(tree: Tree) -> Array:
-    words = np.empty(len(tree["words"]), object)
-    words[:] = [_text(word) for word in tree["words"]]
-    return words.reshape(tree["shape"])
+def _objects(items: list[Any], shape: Any) -> Array:
+    if not all(item is None or isinstance(item, bool | int | float | str) for item in items):
+        raise Refused("its description is malformed")
+    array = np.empty(len(items), object)
+    array[:] = items
+    return array.reshape(shape)
 
 
-def _random_state(state: Any) -> np.random.RandomState:
-    rng = np.random.RandomState()
+def random_state_of(state: Any) -> np.random.RandomState:
+    """A generator of random numbers that goes on where another one was, given its state."""
+    generator = state["bit_generator"]
+    if generator not in GENERATORS:
+        raise Refused(f"its description names a generator of random numbers {generator!r}")
+    rng = np.random.RandomState(getattr(np.random, generator)())
     rng.set_state(state)
     return rng
