@@ -23,7 +23,8 @@ def ignores(model):
 
 def unsupervised(model, data):
     """As without labels."""
-    assert np.array_equal(model.embedding_, clone(model).fit(X).embedding_)
+    plain = clone(model).set_params(**({"use_labels": False} if may_learn(model) else {}))
+    assert np.array_equal(model.embedding_, plain.fit(X).embedding_)
 
 
 ACCEPTED = {
@@ -54,6 +55,8 @@ def cases():
     for who, condition, params in (("", learns, {}), (", use_labels", may_learn, {"use_labels": True})):
         for name, y in ACCEPTED.items():
             expected = UNSUPERVISED if name in ("y is None", "no class is known") else Answered()
+            if y is None and params:
+                expected = Refused(ValueError, "use_labels=True was given")
             yield Case("E", name + who, expected=expected, applies=condition, params=params, y=y)
         for name, (y, kind, text) in REFUSED.items():
             yield Case("E", name + who, expected=Refused(kind, text), applies=condition, params=params, y=y)

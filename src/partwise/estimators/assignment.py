@@ -76,6 +76,11 @@ class Assignment:
         return labels, kmeans.cluster_centers_
 
     @property
+    def codes(self) -> Array:
+        """The training codes."""
+        return self._codes
+
+    @property
     def labels(self) -> IntArray:
         """Labels of the training codes, 0, 1, … without gaps."""
         return self._learn()[0]

@@ -272,6 +272,21 @@ class BaseFactorization(
             raise ValueError(f"n_init is {self.n_init}; with a given start init=(W, H) it must be 1.")
         return check_factors(self.init, shape, k, dtype, self._signed_components)
 
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> IntArray:
+        """Fit, and give the cluster of every sample: ``fit(X, y, sample_weight).labels_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        labels : ndarray of int, shape (n_samples,)
+        """
+        return self.fit(X, y, sample_weight).labels_
+
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, then code the same samples as if they were new.
 

@@ -10,15 +10,15 @@ from ..core.operand import Operand
 from ..core.storage import as_operand, group_means
 from ..core.term import Term
 from ..core.types import Array, IntArray
-from ..graphs import check_labels
 from ..terms.constant import Constant
 from ..terms.divergence import order, row_potentials
 from .base import BaseFactorization
+from .labelled import LabelledFactorization
 from .nmf import NMF, fit_term
 from .units import Units
 
 
-class ConstrainedNMF(BaseFactorization):
+class ConstrainedNMF(LabelledFactorization):
     r"""Non-negative matrix factorisation in which samples of one class share their code (CNMF).
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
@@ -43,11 +43,16 @@ class ConstrainedNMF(BaseFactorization):
     ----------
     components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
         As for :class:`NMF`. Samples of one class have equal rows in `embedding_`.
+    classes_ : ndarray of shape (n_classes,)
+        The classes that occur in `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Class of every training sample: the given one, or that whose code is nearest (see `predict_classes`).
 
     Notes
     -----
     `fit` takes the labels as `y`, −1 for unknown. Without any label it is :class:`NMF`. New samples are coded as
-    unlabelled ones. Judge it on the unlabelled samples too: the labelled ones share their code by construction.
+    unlabelled ones; `predict_classes` gives their classes, `predict` and `labels_` give cluster numbers, as for every
+    method. Judge it on the unlabelled samples too: the labelled ones share their code by construction.
 
     Examples
     --------
@@ -101,8 +106,11 @@ class ConstrainedNMF(BaseFactorization):
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def _labels(self, y: Any, n_samples: int) -> IntArray:
-        return check_labels(y, n_samples)[0]
+    def _uses_labels(self) -> bool:
+        return True
+
+    def _needs_labels(self) -> bool:
+        return False
 
     def _units(self) -> Units:
         return Units(objective=order(self.loss))
@@ -133,6 +141,9 @@ class ConstrainedNMF(BaseFactorization):
         with means.at_work():
             super()._fit_operand(means, None, callbacks, rng)
         self.embedding_ = self.embedding_[self._groups]
+
+    def _misfit(self) -> float:
+        return super()._misfit() + self._within
 
     def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, Array] | None:
         given = super()._given_start((len(self._groups), shape[1]), dtype)

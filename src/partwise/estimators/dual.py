@@ -182,22 +182,23 @@ class BaseDualFactorization(UnweightedFactorization):
             objective = Objective(terms)
             return code_rows(objective, mapped, self._coding_factor.astype(X.dtype, copy=False))
 
-    def inverse_transform(self, W: Any) -> Array:
-        """Bring codes back to the space of the features: W H.
+    def inverse_transform(self, X: Any) -> Array:
+        """Bring codes back to the space of the features: W H, for codes W.
 
         Parameters
         ----------
-        W : array-like of shape (n_samples, n_components)
+        X : array-like of shape (n_samples, n_components)
+            The codes; the name is that of scikit-learn.
 
         Returns
         -------
-        X : ndarray of shape (n_samples, n_features)
+        X_original : ndarray of shape (n_samples, n_features)
         """
         if hasattr(self, "embedding_") and not hasattr(self, "components_"):
             raise ValueError(
                 f"kernel={self.kernel!r} has no components in the space of the data; only 'linear' and 'cosine' have."
             )
-        return super().inverse_transform(W)
+        return super().inverse_transform(X)
 
     @property
     def _n_features_out(self) -> int:

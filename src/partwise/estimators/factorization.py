@@ -7,16 +7,15 @@ from typing import Any, ClassVar
 
 from ..core.operand import Missing
 from ..core.term import Term
-from ..core.types import IntArray
-from ..graphs import check_labels
 from ..terms import BetaDivergence, Frobenius
 from ..terms.divergence import order
 from .base import BaseFactorization
+from .labelled import LabelledFactorization
 from .nmf import NMF
 from .units import Units, Unscalable
 
 
-class Factorization(BaseFactorization):
+class Factorization(LabelledFactorization):
     r"""Minimise any sum of terms over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m).
 
         Σ_t term_t(W, H)
@@ -36,6 +35,8 @@ class Factorization(BaseFactorization):
     ----------
     components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
         As for :class:`NMF`.
+    classes_, transduction_
+        As for :class:`GraphNMF`, if a term has ``use_labels=True``.
 
     Examples
     --------
@@ -106,9 +107,9 @@ class Factorization(BaseFactorization):
             raise Unscalable("terms are added that grow differently with X")
         return Units(objective=orders.pop())
 
-    def _labels(self, y: Any, n_samples: int) -> IntArray | None:
-        uses = any(getattr(term, "use_labels", False) for term in self._terms())
-        return check_labels(y, n_samples)[0] if uses else None
+    def _uses_labels(self) -> bool:
+        terms = self.terms if isinstance(self.terms, list | tuple) else ()
+        return any(getattr(term, "use_labels", False) for term in terms)
 
 
 def _order(term: Term) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from ..core.storage import as_operand
 from ..core.term import BoundTerm, Term
 from ..core.types import Array, IntArray
 from ..solvers.codes import code_samples
+from ..terms import BetaDivergence
+from ..terms.divergence import order
 from .assignment import Assignment
 from .units import Rescaled, Units, Unscalable, check_new_X, scaled
 from .validation import FLOATS, check_sample_weight, what_is_missing
@@ -26,6 +29,7 @@ class FittedFactorization(TransformerMixin):
     embedding_: Array
     components_: Array
     _bound_terms: list[BoundTerm]
+    history_: dict[str, list[float]]
     _losses: list[Term]
     _assignment: Assignment
     # Which entries of X are unknown; estimators that take them have a parameter of this name.
@@ -68,19 +72,20 @@ class FittedFactorization(TransformerMixin):
         X = check_new_X(self, X, self.missing)
         return as_operand(X, what_is_missing(X, self.missing))
 
-    def inverse_transform(self, W: Any) -> Array:
-        """Bring codes back to the space of the data: W H.
+    def inverse_transform(self, X: Any) -> Array:
+        """Bring codes back to the space of the data: W H, for codes W.
 
         Parameters
         ----------
-        W : array-like of shape (n_samples, n_components)
+        X : array-like of shape (n_samples, n_components)
+            The codes; the name is that of scikit-learn.
 
         Returns
         -------
-        X : ndarray of shape (n_samples, n_features)
+        X_original : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self, "embedding_")
-        return rebuilt(W, self.components_)
+        return rebuilt(X, self.components_)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the mean loss of a sample: −Σ_i s_i D(x_i, w_i H) / Σ_i s_i, with codes as `transform` gives them.
@@ -120,6 +125,34 @@ class FittedFactorization(TransformerMixin):
         return X, np.array(self.components_.T, X.dtype, order="C")
 
     @property
+    def n_components_(self) -> int:
+        """Number of components, also where it was chosen."""
+        check_is_fitted(self, "embedding_")
+        return int(self.embedding_.shape[1])
+
+    @property
+    def reconstruction_err_(self) -> float:
+        """How far the training data are from W H, as in scikit-learn: ‖X − W H‖, or √(2 D) for a β-divergence D.
+
+        It is the root of the fit's share of `objective_` (twice the share for a β-divergence but the squared error):
+        samples and entries count by the weights they have in the fit, missing entries do not count, and penalties do
+        not enter. Methods with a kernel measure the distance in its space, robust ones by their own loss.
+        """
+        check_is_fitted(self, "embedding_")
+        if self._rescaled is not None:
+            exponent = self._units().objective / 2 * self._rescaled.exponent
+            return float(scaled(self._rescaled.model.reconstruction_err_, exponent))
+        if len(self._losses) != 1:
+            raise AttributeError(f"This {type(self).__name__} has {len(self._losses)} fits among its terms, not one.")
+        loss = self._losses[0]
+        halved = isinstance(loss, BetaDivergence) and order(loss.beta) != 2
+        return math.sqrt(max(self._misfit(), 0.0) * (2 if halved else 1))
+
+    def _misfit(self) -> float:
+        """What the fit adds to the objective."""
+        return self.history_["fit"][-1]
+
+    @property
     def labels_(self) -> IntArray:
         """Cluster of every training sample, computed on first access by the rule `assign`."""
         check_is_fitted(self, "embedding_")
@@ -130,7 +163,7 @@ class FittedFactorization(TransformerMixin):
         return codes
 
     def predict(self, X: Any) -> IntArray:
-        """Cluster labels of new samples.
+        """Cluster labels of new samples: numbers, whatever classes a fit with labels has seen.
 
         Parameters
         ----------

@@ -9,18 +9,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.term import Term
-from ..core.types import IntArray
-from ..graphs import check_labels
 from ..selection.grids import NEIGHBORS, RANKS, STRENGTHS, Grid
 from ..terms import NeighborGraph
 from ..terms.divergence import order
 from ..terms.graph import BoundNeighborGraph
 from .base import OPEN, BaseFactorization
+from .labelled import LabelledFactorization
 from .nmf import fit_term
 from .units import Units, no_functions
 
 
-class GraphNMF(BaseFactorization):
+class GraphNMF(LabelledFactorization):
     r"""Non-negative matrix factorisation in which neighbours have similar codes (GNMF, SemiGNMF).
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
@@ -57,7 +56,7 @@ class GraphNMF(BaseFactorization):
         function that makes them from X. In a grid search or cross-validation, which fit to parts of X, give
         :class:`partwise.graphs.SampleGraph`. New samples are linked to their nearest training samples in any case.
     use_labels : bool, default=False
-        Let `y` edit the graph; −1 marks samples of unknown class.
+        Let `y` edit the graph; −1 marks samples of unknown class. A fit then needs `y`.
     neighbors_method : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found: "auto" is exact, but approximate for more than 30,000 dense samples if pynndescent is
         installed (``pip install 'partwise[neighbors]'``).
@@ -72,6 +71,12 @@ class GraphNMF(BaseFactorization):
     ----------
     components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
         As for :class:`NMF`.
+    classes_ : ndarray of shape (n_classes,)
+        With ``use_labels=True``: the classes that occur in `y`. `predict_classes` finds them for new samples; `predict`
+        and `labels_` give cluster numbers, as for every method.
+    transduction_ : ndarray of shape (n_samples,)
+        With ``use_labels=True``: class of every training sample, the given one or that of the labelled sample with the
+        nearest code (see `predict_classes`).
     selection_ : partwise.selection.Selection
         If a parameter was open: its values that were tried, what each was worth, and the choice; ``print`` it or call
         its ``plot``. The final fit continues from the best one. More than 2,000 samples are represented by so many.
@@ -184,8 +189,8 @@ class GraphNMF(BaseFactorization):
         fit = order(self.loss)
         return Units(objective=fit, parameters={"graph_strength": fit - 2, "bandwidth": 2})
 
-    def _labels(self, y: Any, n_samples: int) -> IntArray | None:
-        return check_labels(y, n_samples)[0] if self.use_labels else None
+    def _uses_labels(self) -> bool:
+        return bool(self.use_labels)
 
     @property
     def graph_method_(self) -> str:

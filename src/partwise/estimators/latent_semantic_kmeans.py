@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.storage import as_operand
 from ..core.types import Array, IntArray
 from ..persistence import Persistent
 from .assignment import Assignment
@@ -45,6 +46,9 @@ class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, Transfor
         The codes W = X Hᵀ.
     labels_ : ndarray of int, shape (n_samples,)
         Clusters, by the best of 20 runs of k-means on first access.
+    n_components_ : int
+    reconstruction_err_ : float
+        ‖X − W H‖.
     n_features_in_ : int
 
     Examples
@@ -106,12 +110,16 @@ class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, Transfor
         _, Vt = svd_flip(U, Vt, u_based_decision=False)
         self.components_ = np.ascontiguousarray(Vt, X.dtype)
         self.embedding_ = np.ascontiguousarray(X @ self.components_.T)
+        self.n_components_ = self.n_components
+        # Rows of H are orthonormal, so the squares of X are those of W and those of what W H leaves.
+        left = as_operand(X).row_squared_norms().sum() - as_operand(self.embedding_).row_squared_norms().sum()
+        self.reconstruction_err_ = float(np.sqrt(max(left, 0.0)))
         self._assignment = Assignment(self.embedding_, "kmeans", int(seeds[1]), self.n_components)
         self.__dict__.pop("_rescaled", None)
         return self
 
     def _units(self) -> Units:
-        return Units()
+        return Units(results={"reconstruction_err_": 1})
 
     def transform(self, X: Any) -> Array:
         """Codes of samples, X Hᵀ.
@@ -134,19 +142,20 @@ class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, Transfor
         model = self if self._rescaled is None else self._rescaled.model
         return np.asarray(X @ model.components_.T.astype(X.dtype, copy=False))
 
-    def inverse_transform(self, W: Any) -> Array:
-        """Bring codes back to the space of the data: W H.
+    def inverse_transform(self, X: Any) -> Array:
+        """Bring codes back to the space of the data: W H, for codes W.
 
         Parameters
         ----------
-        W : array-like of shape (n_samples, n_dimensions)
+        X : array-like of shape (n_samples, n_dimensions)
+            The codes; the name is that of scikit-learn.
 
         Returns
         -------
-        X : ndarray of shape (n_samples, n_features)
+        X_original : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self, "embedding_")
-        return rebuilt(W, self.components_)
+        return rebuilt(X, self.components_)
 
     @property
     def labels_(self) -> IntArray:

@@ -43,6 +43,7 @@ class LocalLearningClustering(BaseSpectralClustering):
         Rows of the eigenvectors, of unit norm; zero for all-zero samples, which have no neighbours.
     labels_ : ndarray of int, shape (n_samples,)
         Clusters, by the best of 20 runs of k-means on first access.
+    n_components_ : int
     n_features_in_ : int
 
     Examples

@@ -92,8 +92,13 @@ class NMF(BaseFactorization):
         The codes of the training samples, W.
     labels_ : ndarray of int, shape (n_samples,)
         Clusters of the training samples.
+    n_components_ : int
+        Number of components, also where "auto" chose it.
     objective_ : float
         The objective at the end.
+    reconstruction_err_ : float
+        The fit's share of it as a distance, as in scikit-learn: ‖X − W H‖, or √(2 D) for another β-divergence D.
+        Samples count by their weights, missing entries do not count, and penalties do not enter.
     history_ : dict of list
         "objective", every term by its name, and "time" (seconds) after each sweep; entry 0 is the start.
     n_iter_ : int

@@ -48,6 +48,7 @@ class NormalizedCut(BaseSpectralClustering):
         Rows of the eigenvectors; zero for samples without neighbours.
     labels_ : ndarray of int, shape (n_samples,)
         Clusters, by the best of 20 runs of k-means on first access.
+    n_components_ : int
     n_features_in_ : int
 
     Examples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from ..core.types import Array
+from ..core.types import Array, IntArray
 from .base import BaseFactorization
 
 
@@ -27,6 +27,21 @@ class UnweightedFactorization(BaseFactorization):
         self
         """
         return super().fit(X)
+
+    def fit_predict(self, X: Any, y: Any = None) -> IntArray:  # type: ignore[override]
+        """Fit, and give the cluster of every sample: ``fit(X).labels_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        labels : ndarray of int, shape (n_samples,)
+        """
+        return self.fit(X).labels_
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:  # type: ignore[override]
         """Fit, then code the same samples as if they were new.

@@ -60,7 +60,7 @@ def check_labels(y: Any, n_samples: int) -> tuple[IntArray, Array]:
     ordered = sorted(set(y[known]), key=lambda label: (isinstance(label, str), label))
     index = {label: code for code, label in enumerate(ordered)}
     groups[known] = [index[label] for label in y[known]]
-    return groups, np.array(ordered, dtype=object)
+    return groups, np.array(ordered, dtype=object if any(isinstance(label, str) for label in ordered) else None)
 
 
 def edit_by_labels(graph: Any, y: Any) -> tuple[Any, IntArray]:
