@@ -123,16 +123,6 @@ def test_missing_matplotlib(capsys, monkeypatch):
     assert "pip install 'partwise[cli]'" in err
 
 
-def test_missing_rich_on_a_terminal(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "rich.console", None)
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("TERM", "xterm")
-    code, out, err = run(capsys, "compare", "digits")
-    assert (code, out) == (2, "")
-    assert "needs rich" in err
-    assert "pip install 'partwise[cli]'" in err
-
-
 def test_dumb_terminals_get_plain_lines(capsys, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "dumb")
@@ -173,7 +163,7 @@ def test_interruption(capsys, monkeypatch, tmp_path, step):
         # The estimator itself keeps what it has when interrupted; the command must stop all the same.
         monkeypatch.setattr("partwise.cli.display._Lines.on_sweep", press_ctrl_c)
     else:
-        monkeypatch.setattr(comparison, "_fit", press_ctrl_c)
+        monkeypatch.setattr(comparison, "fit_whole", press_ctrl_c)
     code, _, err = run(capsys, "compare", "digits", "--components", "2")
     assert code == 130
     assert err == "partwise compare: interrupted before the end, nothing was written.\n"

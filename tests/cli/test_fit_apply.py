@@ -2,6 +2,8 @@
 
 import csv
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -67,6 +69,48 @@ def test_labels_of_the_file_are_used(capsys):
     assert len(np.unique(codes, axis=0)) == 10
 
 
+def test_labels_of_a_table_are_used(capsys, here):
+    """Unlabelled samples have codes of their own, however they are marked."""
+    unknown = ["-1", "-1.0", "nan", "", "NaN", "-1"]
+    labels = ["1", "1.0", "2", "2.0", *unknown]
+    rows = [f"{i},{','.join(map(str, x[20:30]))},{label}" for i, (x, label) in enumerate(zip(X, labels, strict=False))]
+    (here / "a.csv").write_text("\n".join([f",{','.join(f'f{j}' for j in range(10))},target", *rows]))
+    code, out, err = run(capsys, "fit", "ConstrainedNMF", "a.csv", "--components", "2", "--output", "m.npz")
+    assert (code, err) == (0, "")
+    assert "a: 10 samples, 10 features, 2 classes, 6 samples without label" in out
+    assert "note: column 'target' holds the classes" in out
+    assert "note: the first column holds the names of the samples" in out
+    codes = load("m.npz").embedding_
+    np.testing.assert_array_equal(codes[0], codes[1])
+    np.testing.assert_array_equal(codes[2], codes[3])
+    assert len(np.unique(codes, axis=0)) == 2 + len(unknown)
+
+
+def test_columns_of_a_table(capsys, here):
+    (here / "a.csv").write_text("city,p,q,y\nRome,1,2,0.5\nRome,3,1,1.5\nOslo,2,2,2.5\nOslo,1,1,3.5\n")
+    arguments = ["fit", "NMF", "a.csv", "--components", "1", "--output", "m.npz"]
+    code, _, err = run(capsys, *arguments)
+    assert (code, "--label-column none" in err) == (2, True)
+    code, _, err = run(capsys, *arguments, "--label-column", "none")
+    assert (code, "--label-column 'city'" in err, "--drop-column 'city'" in err) == (2, True, True)
+    assert run(capsys, *arguments, "--label-column", "city", "--drop-column", "p")[0] == 0
+    assert load("m.npz").feature_names_in_.tolist() == ["q", "y"]
+    assert run(capsys, *arguments, "--label-column", "none", "--drop-column", "city", "--header", "yes")[0] == 0
+    assert load("m.npz").feature_names_in_.tolist() == ["p", "q", "y"]
+
+
+def test_auto_says_what_it_has_chosen(capsys):
+    arguments = ["fit", "GraphNMF", "digits.npz", "--output", "m.npz"]
+    code, out, err = run(capsys, *arguments, "--components", "auto", "--set", "graph_strength=1")
+    assert (code, err) == (0, "")
+    k = len(load("m.npz").components_)
+    assert f"chosen: n_components = {k}, by connectedness and modularity, on 120 of 120 samples" in out
+    code, out, _ = run(capsys, *arguments, "--components", "3", "--set", "graph_strength=auto")
+    assert "chosen: graph_strength = " in out
+    code, _, err = run(capsys, *arguments, "--components", "many")
+    assert (code, "whole number, 1 or more, not 'many'" in err) == (2, True)
+
+
 def test_notes_of_a_fit_are_shown(capsys):
     _, out, _ = run(capsys, "fit", "NMF", "digits.npz", "--set", "max_iter=2", "--output", "m.npz")
     assert "note: The fit has not converged" in out
@@ -86,7 +130,10 @@ def test_texts_are_matched_by_words(capsys, here):
     for number, text in enumerate(["fox owl", "owl owl", "fox fox", "fox owl owl"]):
         (here / "a").mkdir(exist_ok=True)
         (here / "a" / f"{number}.txt").write_text(text)
-    assert run(capsys, "fit", "NMF", "a", "--components", "2", "--set", "max_iter=9", "--output", "m.npz")[0] == 0
+    code, out, _ = run(capsys, "fit", "NMF", "a", "--components", "2", "--set", "max_iter=9", "--output", "m.npz")
+    assert code == 0
+    words = [line for line in out.splitlines() if line.startswith("component ")]
+    assert sorted(line.split(": ")[1].split(", ")[0] for line in words) == ["fox", "owl"]
     (here / "new.csv").write_text("text\nzebra fox\n")
     assert run(capsys, "apply", "m.npz", "new.csv", "--output", "codes.csv")[0] == 0
     expected = load("m.npz")
@@ -109,6 +156,26 @@ def test_tables_are_matched_by_columns(capsys, here):
     assert (code, err) == (2, "partwise apply: d has no column 'q', which the model was fitted with.\n")
 
 
+def test_names_of_samples_are_kept(capsys, here):
+    for name in ("b/1.txt", "b/2.txt", "c/=1.txt"):
+        (here / "texts" / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / "texts" / name).write_text(f"fox owl {name}")
+    (here / "table.csv").write_text("name,p,q\nfirst,1,2\n+second,3,1\nthird,2,2\n")
+    expected = {"texts": ["b/1.txt", "b/2.txt", "c/=1.txt"], "table.csv": ["first", "'+second", "third"]}
+    for source, names in expected.items():
+        assert run(capsys, "fit", "NMF", source, "--components", "1", "--output", "m.npz")[0] == 0
+        assert run(capsys, "apply", "m.npz", source, "--output", "codes.csv")[0] == 0
+        assert [row[0] for row in table("codes.csv")] == ["sample", *names]
+
+
+def test_codes_on_standard_output(here):
+    """Nothing but the table is there, to be read by the next program."""
+    NMF(2, max_iter=2, tol=0, random_state=0).fit(X).save("m.npz")
+    command = [sys.executable, "-m", "partwise.cli", "apply", "m.npz", "digits.npz", "--output", "/dev/stdout"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr, ended.stdout.count("\n")) == (0, "", 121)
+
+
 def test_formulas_are_disarmed(capsys, here):
     evil = ["=cmd|'/c calc'!A0", "+1+1", "-2", "@SUM(A1)", " =1", "\t=1", "plain", "a=b"]
     np.savez("evil.npz", X=X[:8], y=np.array(evil))
@@ -127,6 +194,10 @@ def test_formulas_are_disarmed(capsys, here):
         (["fit", "NMF", "none.npz", "--output", "m.npz"], "none.npz cannot be read as data: no such file"),
         (["fit", "NMF", "digits.npz", "--output", "no/m.npz"], "there is no folder no"),
         (["fit", "NMF", "digits.npz", "--output", "."], "is a folder"),
+        (["fit", "NMF", "digits.npz", "--output", "./digits.npz"], "digits.npz is read, and would be overwritten"),
+        (["fit", "NMF", "digits.npz", "--output", "link.npz"], "link.npz is read, and would be overwritten"),
+        (["apply", "model.npz", "digits.npz", "--output", "model.npz"], "model.npz is read, and would be overwritten"),
+        (["apply", "model.npz", "digits.npz", "--output", "link.npz"], "link.npz is read, and would be overwritten"),
         (["fit", "NMF", "digits.npz", "--output", "m.npz", "--set", "tol"], "not of the form NAME=VALUE"),
         (["fit", "NMF", "digits.npz", "--output", "m.npz", "--set", "tool=1"], "no parameter 'tool' to set"),
         (["fit", "NMF", "digits.npz", "--output", "m.npz", "--set", "callbacks=1"], "no parameter 'callbacks'"),
@@ -144,6 +215,8 @@ def test_mistakes_are_one_sentence(capsys, here, arguments, sentence):
     np.save("negative.npy", -X)
     np.save("narrow.npy", X[:, :3])
     (here / "text.csv").write_text("1,2\n3,four\n")
+    (here / "link.npz").symlink_to("digits.npz")
+    before = (here / "digits.npz").read_bytes()
     if arguments[0] == "apply":
         method = "LocalLearningClustering" if arguments[1] == "clusters.npz" else "NMF"
         settings = [] if method != "NMF" else ["--set", "max_iter=2"]
@@ -155,6 +228,7 @@ def test_mistakes_are_one_sentence(capsys, here, arguments, sentence):
     assert sentence in err
     assert err.startswith("partwise")
     assert err.count("\n") == 1
+    assert (here / "digits.npz").read_bytes() == before
     assert not {"m.npz", "c.csv"} & {path.name for path in here.iterdir()}
 
 

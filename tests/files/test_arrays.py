@@ -105,7 +105,7 @@ def test_npy_mtx_mat(tmp_path):
         ({"Z": X}, "neither X nor a sparse matrix"),
         ({"X": X, "y": Y[:5]}, "5 labels for 6 samples"),
         ({"X": X, "y": Y + 0.5}, "labels are not whole numbers"),
-        ({"X": X, "y": np.full(6, np.nan)}, "labels are not whole numbers"),
+        ({"X": X, "y": np.full(6, np.inf)}, "labels are not whole numbers"),
         ({"X": X, "y": np.full(6, 1e300)}, "labels are too large"),
         ({"X": X, "y": [0, 1, 2, 0, 1, 2], "classes": ["a", "b"]}, "do not point into its 2 classes"),
         ({"X": X, "image_shape": [3, 2]}, "does not give images of 4 pixels"),
@@ -193,8 +193,9 @@ def test_mtx_files_against_scipy(tmp_path, symmetry, field):
     dtype = np.int64 if field == "integer" else np.float64
     mmwrite(tmp_path / "a.mtx", sp.coo_array(whole.astype(dtype)), field=field, symmetry=symmetry, comment="% words")
     np.testing.assert_array_equal(matrix_market(tmp_path / "a.mtx").toarray(), mmread(tmp_path / "a.mtx").toarray())
-    mmwrite(tmp_path / "b.mtx", whole.astype(dtype), symmetry="general")
-    np.testing.assert_array_equal(matrix_market(tmp_path / "b.mtx"), whole)
+    for written in ("general", symmetry):
+        mmwrite(tmp_path / "b.mtx", whole.astype(dtype), symmetry=written)
+        np.testing.assert_array_equal(matrix_market(tmp_path / "b.mtx"), whole)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,8 @@ def test_mtx_files_against_scipy(tmp_path, symmetry, field):
         ("matrix coordinate real general\n3 3 1\n0 1 1\n", "outside"),
         ("matrix coordinate real general\n3 3 1\n", "declares 1 entries and holds 0"),
         ("matrix coordinate real symmetric\n3 2 1\n1 1 1\n", "not square"),
-        ("matrix array real symmetric\n1 1\n1\n", "only general ones"),
+        ("matrix array real symmetric\n2 3\n1\n", "symmetric and not square"),
+        ("matrix array real symmetric\n2 2\n1\n2\n2\n1\n", "declares 3 entries and holds 4"),
         ("matrix array real general\n0 0\n", "no data"),
     ],
 )

@@ -63,7 +63,7 @@ def test_tables_of_texts(tmp_path):
         ("", "it is empty"),
         ("\n\n", "it is empty"),
         ("a,b\n", "nothing below"),
-        ("a,b\n1,2\n3,x\n", "text where numbers should be, 'x' near line 3"),
+        ("a,b\n1,2\n3,x\n", "text where numbers should be, 'x' near line 3 in column 'b'"),
         ("1,2\n3\n", "line 2 has 1 cells, and the first has 2"),
         ("1,2\n3,=cmd|'/c calc'!A0\n", "text where numbers should be"),
         ('1,"2\n3,4\n', "told apart"),

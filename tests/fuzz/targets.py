@@ -45,7 +45,13 @@ def seeds():
     savemat(files["e.mat"], {"X": X}, do_compression=True)
     mmwrite(files["f.mtx"], SPARSE)
     mmwrite(files["g.mtx"], X)
-    tables = ["1,2\n3,4\n", "a,b,label\n1,2,x\n3,,y\n", 'text,class\n"fox, owl",a\nowl,b\n']
+    tables = [
+        ",0,1\n0,1.5,2\n1,3,4\n",
+        "n;a;b\nx;1,5;2\ny;;3\n",
+        "1,2\n3,4\n",
+        "a,b,label\n1,2,x\n3,,y\n",
+        'text,class\n"fox, owl",a\nowl,b\n',
+    ]
     (FOLDER / "model.npz").unlink(missing_ok=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

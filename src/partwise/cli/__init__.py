@@ -9,6 +9,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 from .arguments import Command, CommandError, build_parser
@@ -24,6 +25,7 @@ COMMANDS = {
     "reproduce": "repeat the experiments of a paper",
 }
 
+IMPOSSIBLE, UNHEARD = 2, 1
 INTERRUPTED = 130  # as shells report a process that Ctrl-C ended
 
 
@@ -38,12 +40,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0 if all went well, 2 if something was asked for that cannot be done, 130 after Ctrl-C.
+        0 if all went well, 1 if what was to be printed could not be, 2 if something was asked for that cannot be done,
+        130 after Ctrl-C.
     """
+    _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A file name that the terminal cannot show is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:] if argv is None else argv
+    name = next((f"partwise {name}" for name in COMMANDS if name in arguments), "partwise")
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        # What is still to be printed goes nowhere; Python would complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # A reader that has left, as in `partwise data | head -1`, has what it wanted.
+        if not isinstance(error, BrokenPipeError):
+            what = "standard output" if error.filename is None else error.filename
+            with suppress(OSError):
+                print(f"{name}: {what} cannot be written: {error.strerror}.", file=sys.stderr)
+        return UNHEARD
+
+
+def _run(arguments: Sequence[str]) -> int:
     chosen: dict[str, Command] = {name: import_module(f".{name}", __name__) for name in COMMANDS if name in arguments}
     parser = build_parser(COMMANDS, chosen)
     options = parser.parse_args(arguments)
@@ -53,18 +75,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = chosen[options.command]
     try:
         command.run(options)
-        sys.stdout.flush()
     except CommandError as error:
         print(f"partwise {options.command}: {error}", file=sys.stderr)
-        return 2
+        return IMPOSSIBLE
     except KeyboardInterrupt:
         print(
             f"partwise {options.command}: interrupted before the end, {command.IF_INTERRUPTED}.",
             file=sys.stderr,
         )
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has left, as in `partwise compare digits | head -1`.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
     return 0
+
+
+def _open_closed_streams() -> None:
+    """Open the streams that the caller has closed, as by ``>&-``, on nothing.
+
+    Otherwise the next file that is opened would take their place, and whatever prints an error would print into it.
+    """
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            place = os.open(os.devnull, os.O_RDWR)
+            if place != descriptor:
+                os.dup2(place, descriptor)
+                os.close(place)
+            setattr(sys, name, open(descriptor, "r" if descriptor == 0 else "w", closefd=False))  # noqa: SIM115

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import os
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,17 +14,20 @@ from typing import Any
 
 from ..core.types import Array, IntArray
 from ..datasets import DataSet
-from ..files import ReadError, align, read
+from ..files import ReadError, align
 from ..persistence import load
-from .arguments import CommandError, check_writable, write_whole
+from .arguments import CommandError, add_columns, check_output, write_whole
+from .inputs import read_file
+from .lines import say
 
 IF_INTERRUPTED = "no codes were written"
 DESCRIPTION = """\
 Code the samples of a file or folder by a model that `partwise fit` has saved.
 
-Writes a table: the number of every sample, its class if the file knows it, its
-cluster, and its code. Tables and texts are matched to the model by the names of
-their columns and words.
+Writes a table: the name of every sample, or its number if it has none, its
+class if the file knows it, its cluster, and its code. Samples are named by the
+files of a folder and by the first column of a table. Tables and texts are
+matched to the model by the names of their columns and words.
 """
 # A cell that begins with one of these is a formula to spreadsheets.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
@@ -33,15 +38,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", type=Path, help="written by partwise fit")
     parser.add_argument("file", metavar="FILE", type=Path, help="the data")
     parser.add_argument("--output", metavar="CSV", type=Path, required=True, help="where to write the codes")
-    parser.add_argument("--label-column", metavar="NAME", help="the column of a table that holds the classes")
+    add_columns(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Read both, code, write."""
-    check_writable(options.output)
+    check_output(options.output, options.model, options.file)
     try:
         model = load(options.model)
-        data = read(options.file, label_column=options.label_column)
+        data = read_file(options.file, options)
         if hasattr(model, "feature_names_in_"):
             data = align(data, model.feature_names_in_.tolist())
     except ReadError as error:
@@ -52,7 +57,8 @@ def run(options: argparse.Namespace) -> None:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(_rows(data, codes, labels))
     write_whole(options.output, text.getvalue().encode())
-    print(f"{len(codes)} codes written to {options.output}")
+    if not _is_standard_output(options.output):
+        say(*(f"note: {note}" for note in data.notes), f"{len(codes)} codes written to {options.output}")
 
 
 def _code(model: Any, data: DataSet) -> tuple[Array, IntArray]:
@@ -67,9 +73,18 @@ def _code(model: Any, data: DataSet) -> tuple[Array, IntArray]:
 
 def _rows(data: DataSet, codes: Array, labels: IntArray) -> Iterator[list[str]]:
     yield ["sample", "class", "label", *(f"code {j}" for j in range(codes.shape[1]))]
-    for number, (code, label, true) in enumerate(zip(codes.tolist(), labels.tolist(), data.y.tolist(), strict=True)):
+    samples = data.sample_names or [str(number) for number in range(len(codes))]
+    for sample, code, label, true in zip(samples, codes.tolist(), labels.tolist(), data.y.tolist(), strict=True):
         name = data.class_names[true] if true >= 0 else ""
-        yield [str(number), *safe_cells([name]), str(label), *map(repr, code)]
+        yield [*safe_cells([sample, name]), str(label), *map(repr, code)]
+
+
+def _is_standard_output(path: Path) -> bool:
+    """Whether a table was written where messages would go, as to /dev/stdout."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):
+        return False
 
 
 def safe_cells(cells: Iterable[str]) -> Iterator[str]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import TYPE_CHECKING, Literal, NoReturn, Protocol
 
 from .. import __version__
 from ..core import writing
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 DESCRIPTION = "Parts-based representations: non-negative matrix factorisation that respects neighbours and labels."
 
@@ -46,6 +50,10 @@ class Parser(argparse.ArgumentParser):
         sentence = message.removesuffix(".")
         self.exit(2, f"{self.prog}: {sentence}; see {self.prog} --help.\n")
 
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        """Print; unlike the method that it replaces, it does not hide that a device is full."""
+        print(message, end="", file=file or sys.stderr)
+
 
 def build_parser(helps: Mapping[str, str], chosen: Mapping[str, Command]) -> Parser:
     """The grammar: what every command is for, and in full those that are chosen."""
@@ -78,6 +86,31 @@ def whole_number(lowest: int, highest: int | None = None) -> Callable[[str], int
     return parse
 
 
+def components(text: str) -> int | Literal["auto"]:
+    """A number of components, or "auto"."""
+    return "auto" if text == "auto" else whole_number(1)(text)
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Add what can be said about the columns of a table."""
+    parser.add_argument(
+        "--label-column", metavar="NAME", help="the column of a table that holds the classes; none if no column does"
+    )
+    parser.add_argument(
+        "--drop-column",
+        metavar="NAME",
+        dest="drop_columns",
+        action="append",
+        default=[],
+        help="a column of a table to leave out; may be given several times",
+    )
+    parser.add_argument(
+        "--header",
+        choices=("yes", "no"),
+        help="whether the first row of a table holds names (default: as it looks)",
+    )
+
+
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add --seed."""
     parser.add_argument(
@@ -89,13 +122,15 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_writable(path: Path) -> Path:
-    """See that a file can be written, before any work."""
+def check_output(path: Path, *inputs: Path) -> None:
+    """See that a file can be written and is none of those that are read, before any work."""
+    for source in inputs:
+        if path.exists() and source.exists() and path.samefile(source):
+            raise CommandError(f"{path} is read, and would be overwritten; give another --output.")
     try:
         writing.check_writable(path)
     except writing.WriteError as error:
         raise CommandError(str(error)) from None
-    return path
 
 
 def write_whole(path: Path, content: bytes) -> None:

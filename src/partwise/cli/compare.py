@@ -7,11 +7,13 @@ import importlib.util
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from .. import datasets
+from .. import NMF, datasets
+from ..core.interruption import fit_whole
 from ..core.threads import one_thread
 from ..core.types import IntArray
 from ..experiments.comparison import (
@@ -24,9 +26,9 @@ from ..experiments.comparison import (
     warm_up,
 )
 from ..report import PartsRow, comparison_page, draw_parts, picture_bytes, picture_format
-from .arguments import CommandError, add_seed, check_writable, whole_number, write_whole
+from .arguments import CommandError, add_columns, add_seed, check_output, components, whole_number, write_whole
 from .display import Display, choose_display
-from .inputs import LABELS_PER_CLASS, choose_components, choose_labels, known_or_there, load, prepare
+from .inputs import LABELS_PER_CLASS, choose_components, choose_labels, describe, known_or_there, load, prepare
 from .table import legend
 
 IF_INTERRUPTED = "nothing was written"
@@ -73,10 +75,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--components",
         metavar="K",
-        type=whole_number(1),
-        help="number of components and clusters (default: the number of classes)",
+        type=components,
+        help="number of components and clusters, or auto (default: the number of classes)",
     )
-    parser.add_argument("--label-column", metavar="NAME", help="the column of a table that holds the classes")
+    add_columns(parser)
     add_seed(parser)
 
 
@@ -86,12 +88,13 @@ def run(options: argparse.Namespace) -> None:
     Parameters
     ----------
     options : argparse.Namespace
-        data, output, labels_per_class, components, label_column, seed.
+        data, output, labels_per_class, components, label_column, drop_columns, header, seed.
     """
     output = options.output or Path(f"partwise-{Path(options.data).stem}{PAGE}")
-    as_page = _check_output(output)
+    as_page = _check_format(output)
+    check_output(output, Path(options.data))
     display = choose_display()
-    data = load(options.data, options.label_column)
+    data = load(options.data, options)
     if not as_page and (data.image_shape is None or not (data.y >= 0).any()):
         raise CommandError(f"{data.name} holds no images of known classes, so no picture can be drawn; ask for a page.")
     k = choose_components(data, options.components)
@@ -99,20 +102,15 @@ def run(options: argparse.Namespace) -> None:
     X, preparation = prepare(data)
     comparison = Comparison(data, X, preparation, known, (), options.seed)
     labelled = int((known >= 0).sum())
-    methods = default_methods(k, options.seed, labelled > 0)
-    settings = {
-        "data": options.data,
-        "components": str(k),
-        "labels": _labels(known) if labelled else "no labels, so ConstrainedNMF is left out",
-        "seed": str(options.seed),
-    }
+    labels = _labels(known) if labelled else "no labels, so ConstrainedNMF is left out"
     # One thread each: times compare, and small data gains nothing from more.
     with display, one_thread():
-        display.say(
-            f"{data.name}: {X.shape[0]} samples, {X.shape[1]} features, {len(data.class_names)} classes; "
-            f"{preparation[0].lower()}{preparation[1:]}"
-        )
-        display.say(f"{k} components, {settings['labels']}, seed {options.seed}")
+        for line in [*describe(data), preparation]:
+            display.say(line)
+        if k is None:
+            k = _number_of_components(X, options.seed, display)
+        display.say(f"{k} components, {labels}, seed {options.seed}")
+        methods = default_methods(k, options.seed, labelled > 0)
         outcomes = _run_all(comparison, methods, display)
         comparison = replace(comparison, outcomes=tuple(outcomes))
         if as_page:
@@ -121,11 +119,25 @@ def run(options: argparse.Namespace) -> None:
     for line in legend(outcomes, int(((data.y >= 0) & (known < 0)).sum())):
         display.say(line)
     if as_page:
+        settings = {"data": options.data, "components": str(k), "labels": labels, "seed": str(options.seed)}
         write_whole(output, comparison_page(comparison, settings).encode("utf-8"))
         display.say(f"report written to {output}")
     else:
         write_whole(output, _draw(comparison, picture_format(output)))
         display.say(f"learned parts drawn in {output}")
+
+
+def _number_of_components(X: Any, seed: int, display: Display) -> int:
+    """The number that NMF chooses."""
+    step = "number of components"
+    callback = display.begin(step)
+    try:
+        model = fit_whole(NMF("auto", random_state=seed, callbacks=[callback]), X)
+    except ValueError as error:
+        raise CommandError(f"--components auto: {' '.join(str(error).split())}") from None
+    k = len(model.components_)
+    display.end(step, f"{k}, as NMF chooses it")
+    return k
 
 
 def _labels(known: IntArray) -> str:
@@ -168,7 +180,7 @@ def _vary_strength(comparison: Comparison, methods: list[Method], display: Displ
     for strength in STRENGTHS:
         other = outcome
         if strength != method.model.graph_strength:
-            name = f"GraphNMF, graph_strength {strength:g}"
+            name = f"GraphNMF, strength {strength:g}"
             model = clone(method.model).set_params(graph_strength=strength)
             other = _run_one(comparison, Method(name, model), display)
             display.end(name, f"{other.ending}, accuracy {other.accuracy:.3f}")
@@ -206,15 +218,14 @@ def _draw(comparison: Comparison, format: str) -> bytes:
     return picture_bytes(figure, format)
 
 
-def _check_output(path: Path) -> bool:
+def _check_format(path: Path) -> bool:
     """Whether it is a page; if not, it must be a picture that can be drawn."""
-    as_page = path.suffix.lower() == PAGE
-    if not as_page:
-        if importlib.util.find_spec("matplotlib") is None:
-            raise CommandError("the picture needs matplotlib, which is not installed: pip install 'partwise[cli]'.")
-        try:
-            picture_format(path)
-        except ValueError as error:
-            raise CommandError(f"{error}, nor in {PAGE}.") from None
-    check_writable(path)
-    return as_page
+    if path.suffix.lower() == PAGE:
+        return True
+    if importlib.util.find_spec("matplotlib") is None:
+        raise CommandError("the picture needs matplotlib, which is not installed: pip install 'partwise[cli]'.")
+    try:
+        picture_format(path)
+    except ValueError as error:
+        raise CommandError(f"{error}, nor in {PAGE}.") from None
+    return False

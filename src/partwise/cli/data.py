@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .. import datasets
 from .arguments import CommandError
+from .lines import say
 
 IF_INTERRUPTED = "the list is not complete"
 DESCRIPTION = """\
@@ -32,14 +33,18 @@ def run(options: argparse.Namespace) -> None:
     options : argparse.Namespace
         folder.
     """
-    print("digits: 1797 x 64, 10 classes; handwritten digits\n  here: part of scikit-learn\n  terms of use: CC BY 4.0")
+    say(
+        "digits: 1797 x 64, 10 classes; handwritten digits", "  here: part of scikit-learn", "  terms of use: CC BY 4.0"
+    )
     for name, entry in sorted(datasets.CATALOGUE.items()):
         try:
             path = datasets.find(name, options.folder)
         except datasets.DataSetError as error:
             raise CommandError(str(error)) from None
         size = f"{entry.shape[0]} x {entry.shape[1]}, {entry.classes} classes"
-        print(f"{name}: {size}; {entry.what}")
-        print(f"  here: {path}" if path is not None else f"  not here; source: {entry.source}")
-        print(f"  terms of use: {entry.licence}")
-        print(f"  cite: {entry.citation}")
+        say(
+            f"{name}: {size}; {entry.what}",
+            f"  here: {path}" if path is not None else f"  not here; source: {entry.source}",
+            f"  terms of use: {entry.licence}",
+            f"  cite: {entry.citation}",
+        )

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..callbacks import Callback, Progress
 from ..experiments.comparison import Outcome
-from .arguments import CommandError
+from .lines import fold, say
 from .table import header, plain_table, table_cells
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
 SWEEPS_PER_LINE = 100
+# Columns of a terminal that has room for long bars.
+WIDE = 100
 
 
 class Display(ABC):
@@ -30,7 +32,7 @@ class Display(ABC):
 
     def say(self, text: str) -> None:
         """Print a line."""
-        print(text, flush=True)
+        say(text)
 
     @abstractmethod
     def begin(self, name: str) -> Callback:
@@ -58,7 +60,7 @@ class PlainDisplay(Display):
 
     def table(self, outcomes: Sequence[Outcome]) -> None:
         """Columns separated by blanks."""
-        self.say(f"\n{plain_table(outcomes)}\n")
+        print(f"\n{plain_table(outcomes)}\n", flush=True)
 
 
 class _Lines(Callback):
@@ -67,7 +69,7 @@ class _Lines(Callback):
 
     def on_sweep(self, progress: Progress) -> None:
         if progress.sweep % SWEEPS_PER_LINE == 0:
-            print(f"{self._name}: sweep {progress.sweep}, objective {progress.objective:.6g}", flush=True)
+            say(f"{self._name}: sweep {progress.sweep}, objective {progress.objective:.6g}")
 
 
 class RichDisplay(Display):
@@ -77,14 +79,17 @@ class RichDisplay(Display):
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bars
+        from rich.table import Column
 
         self._console = Console()
         self._bars = Bars(
             TextColumn("{task.description}", style="bold"),
-            BarColumn(bar_width=28),
-            TextColumn("{task.fields[status]}", style="dim"),
+            BarColumn(bar_width=28 if self._console.width >= WIDE else 4),
             TimeElapsedColumn(),
+            # What is left of the line; a narrow terminal cuts it, and nothing else.
+            TextColumn("{task.fields[status]}", style="dim", table_column=Column(ratio=1, no_wrap=True)),
             console=self._console,
+            expand=True,
         )
         self._tasks: dict[str, TaskID] = {}
 
@@ -97,7 +102,7 @@ class RichDisplay(Display):
 
     def say(self, text: str) -> None:
         """Print a line above the bars, as it stands."""
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(fold(text), markup=False, highlight=False, soft_wrap=True)
 
     def begin(self, name: str) -> Callback:
         """A bar that moves to and fro until the number of sweeps is known."""
@@ -138,12 +143,10 @@ class _Bar(Callback):
 
 
 def choose_display() -> Display:
-    """Bars if standard output is a terminal that can move its cursor, plain lines otherwise."""
+    """Bars if standard output is a terminal that can move its cursor and rich is installed, plain lines otherwise."""
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         return PlainDisplay()
     try:
         return RichDisplay()
     except ImportError:
-        raise CommandError(
-            "the progress display needs rich, which is not installed: pip install 'partwise[cli]'."
-        ) from None
+        return PlainDisplay()

@@ -6,17 +6,21 @@ import argparse
 import inspect
 import json
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from .. import estimators
 from ..core.interruption import fit_whole
+from ..core.types import Array
 from ..core.writing import WriteError
-from ..files import ReadError, read
-from .arguments import CommandError, add_seed, check_writable, whole_number
+from .arguments import CommandError, add_columns, add_seed, check_output, components
+from .inputs import describe, read_file
+from .lines import say
 
 IF_INTERRUPTED = "no model was written"
 DESCRIPTION = """\
@@ -29,6 +33,7 @@ the file. Parameters of the method are set by name, as in
   partwise fit GraphNMF faces.npz --components 40 --set graph_strength=5 \\
       --set solver=multiplicative --output faces-model.npz
 """
+WORDS_SHOWN = 10
 # Python's spelling of what JSON spells otherwise.
 WORDS = {"True": True, "False": False, "None": None, "inf": float("inf")}
 
@@ -38,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("method", metavar="METHOD", choices=methods(), help=f"one of {', '.join(methods())}")
     parser.add_argument("file", metavar="FILE", type=Path, help="the data")
     parser.add_argument("--output", metavar="MODEL", type=Path, required=True, help="where to write the model (.npz)")
-    parser.add_argument("--components", metavar="K", type=whole_number(1), help="number of components")
+    parser.add_argument("--components", metavar="K", type=components, help="number of components, or auto")
     parser.add_argument(
         "--set",
         metavar="NAME=VALUE",
@@ -47,7 +52,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a parameter of the method; may be given several times",
     )
-    parser.add_argument("--label-column", metavar="NAME", help="the column of a table that holds the classes")
+    add_columns(parser)
     add_seed(parser)
 
 
@@ -62,27 +67,36 @@ def methods() -> list[str]:
 
 def run(options: argparse.Namespace) -> None:
     """Check, read, fit, save."""
-    check_writable(options.output)
+    check_output(options.output, options.file)
     model = _model(options)
-    try:
-        data = read(options.file, label_column=options.label_column)
-    except ReadError as error:
-        raise CommandError(str(error)) from None
+    data = read_file(options.file, options)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            fit_whole(model, data.X, data.y)
+            fit_whole(model, data.X, data.y if (data.y >= 0).any() else None)
         except (ValueError, TypeError) as error:
             raise CommandError(_sentence(error)) from None
         if data.terms is not None:
             model.feature_names_in_ = np.array(data.terms, object)
         _save(model, options.output)
-    print(f"{data.name}: {data.X.shape[0]} samples, {data.X.shape[1]} features, {len(data.class_names)} classes")
-    for note in dict.fromkeys(str(warning.message) for warning in caught):
-        print(f"note: {note}")
+    say(*describe(data), *(f"note: {note}" for note in dict.fromkeys(str(warning.message) for warning in caught)))
+    if hasattr(model, "selection_"):
+        # A block per parameter, which begins with the value and why.
+        say(*(f"chosen: {block.splitlines()[0]}" for block in str(model.selection_).split("\n\n")))
     if hasattr(model, "n_iter_"):
-        print(f"{options.method}: {model.n_iter_} sweeps, objective {model.objective_:.6g} ({model.stop_reason_})")
-    print(f"model written to {options.output}")
+        say(f"{options.method}: {model.n_iter_} sweeps, objective {model.objective_:.6g} ({model.stop_reason_})")
+    if sp.issparse(data.X) and data.terms is not None and hasattr(model, "components_"):
+        say(*top_words(model.components_, data.terms))
+    say(f"model written to {options.output}")
+
+
+def top_words(components: Array, words: Sequence[str]) -> list[str]:
+    """A line per component with the words that weigh most in it."""
+    lines = []
+    for number, weights in enumerate(np.asarray(components)):
+        first = np.argsort(-weights, kind="stable")[:WORDS_SHOWN]
+        lines.append(f"component {number}: {', '.join(words[j] for j in first if weights[j] > 0)}")
+    return lines
 
 
 def _model(options: argparse.Namespace) -> Any:

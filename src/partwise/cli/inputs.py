@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,8 @@ from ..files import ReadError, read
 from .arguments import CommandError
 
 LABELS_PER_CLASS = 5
+# What --label-column says if no column holds classes.
+NO_LABELS = "none"
 
 
 def known_or_there(text: str) -> str:
@@ -30,11 +32,41 @@ def known_or_there(text: str) -> str:
     return text
 
 
-def load(text: str, label_column: str | None) -> DataSet:
+def read_file(path: Path, options: argparse.Namespace) -> DataSet:
+    """The data of a file or folder, read as the user says.
+
+    Parameters
+    ----------
+    path : Path
+    options : argparse.Namespace
+        label_column, drop_columns, header.
+    """
+    try:
+        return read(
+            path,
+            label_column=False if options.label_column == NO_LABELS else options.label_column,
+            drop_columns=options.drop_columns,
+            header=None if options.header is None else options.header == "yes",
+        )
+    except ReadError as error:
+        raise CommandError(str(error)) from None
+
+
+def describe(data: DataSet) -> list[str]:
+    """How much there is, and what the reader has found out by itself."""
+    n, m = data.X.shape
+    unknown = int((data.y < 0).sum())
+    labels = f"{len(data.class_names)} classes" if unknown < n else "no labels"
+    if 0 < unknown < n:
+        labels += f", {unknown} samples without label"
+    return [f"{data.name}: {n} samples, {m} features, {labels}", *(f"note: {note}" for note in data.notes)]
+
+
+def load(text: str, options: argparse.Namespace) -> DataSet:
     """A data set that all methods accept."""
     try:
-        data = datasets.load(text) if text in datasets.names() else read(Path(text), label_column=label_column)
-    except (datasets.DataSetError, ReadError) as error:
+        data = datasets.load(text) if text in datasets.names() else read_file(Path(text), options)
+    except datasets.DataSetError as error:
         raise CommandError(str(error)) from None
     values = data.X.data if sp.issparse(data.X) else data.X
     if not np.isfinite(values).all():
@@ -79,12 +111,16 @@ def choose_labels(data: DataSet, per_class: int | None, seed: int) -> IntArray:
     return known
 
 
-def choose_components(data: DataSet, asked: int | None) -> int:
-    """As many as asked for, or as there are classes."""
+def choose_components(data: DataSet, asked: int | Literal["auto"] | None) -> int | None:
+    """As many as asked for, or as there are classes; None if the data are to decide."""
+    if asked == "auto":
+        return None
     classes = len(np.unique(data.y[data.y >= 0]))
     k, most = asked or classes, min(data.X.shape)
     if k == 0:
-        raise CommandError(f"{data.name} has no labels, so the number of components must be given: --components K.")
+        raise CommandError(
+            f"{data.name} has no labels, so the number of components must be given: --components K, or auto."
+        )
     if k > most:
         raise CommandError(f"--components is {k}; {data.name} can need {most} at most.")
     return k

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.writing import WriteError
@@ -21,9 +22,10 @@ from ..experiments import (
 from ..experiments.example import example
 from ..experiments.plan import Plan
 from ..experiments.sensitivity import sensitivities
-from ..experiments.tables import counts_line, plain_tables
+from ..experiments.tables import LEGEND, counts_line, plain_tables
 from ..report import reproduction_page
-from .arguments import CommandError, check_writable, whole_number, write_whole
+from .arguments import CommandError, check_output, whole_number, write_whole
+from .lines import say, terminal_width
 
 IF_INTERRUPTED = "finished runs are kept and the same command goes on"
 DESCRIPTION = """\
@@ -76,41 +78,49 @@ def run(options: argparse.Namespace) -> None:
     except UnknownPaper as error:
         raise CommandError(f"{error}.") from None
     name = options.paper.lower()
-    if options.output is not None:
-        _check_page(options.output)
     whole = options.table is None and options.method is None
+    runs, table = options.results / "runs" / f"{name}.csv", options.results / f"{name}.csv"
+    output = options.output or (options.results / f"{name}.html" if whole else None)
+    _check_outputs([*([] if options.show else [runs]), *([table] if whole else [])], output)
     try:
-        journal = Journal(options.results / "runs" / f"{name}.csv")
+        journal = Journal(runs)
         if not options.show:
             for reason in plan.absent.values():
-                print(reason)
+                say(reason)
             reproduce(plan, journal, options.jobs, _Lines())
         cells = compare(plan, journal)
         if whole:
-            write_cells(options.results / f"{name}.csv", cells)
+            write_cells(table, cells)
     except JournalInUse as error:
         raise CommandError(f"{error}.") from None
     except WriteError as error:
         raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from None
-    print("\n".join(plain_tables(cells)))
-    print(counts_line(cells))
+    print("\n".join(plain_tables(cells, terminal_width())))
+    say(LEGEND, counts_line(cells))
     if repeats is not None and repeats < plan.protocol.repeats:
-        print(f"with {repeats} repeats, where the paper has {plan.protocol.repeats}")
-    output = options.output or (options.results / f"{name}.html" if whole else None)
+        say(f"with {repeats} repeats, where the paper has {plan.protocol.repeats}")
     if output is not None:
         shown = None if options.show else example(plan, journal)
         settings = _settings(options, plan)
         text = reproduction_page(plan.protocol, cells, sensitivities(plan, journal), settings, shown)
         write_whole(output, text.encode("utf-8"))
-        print(f"page written to {output}")
+        say(f"page written to {output}")
 
 
-def _check_page(path: Path) -> None:
-    if path.suffix.lower() != ".html":
-        raise CommandError(f"{path} does not end in .html.")
-    check_writable(path)
+def _check_outputs(tables: Sequence[Path], page: Path | None) -> None:
+    """See that all can be written that will be, before any run."""
+    if page is not None and page.suffix.lower() != ".html":
+        raise CommandError(f"{page} does not end in .html.")
+    for path in tables:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
+        check_output(path)
+    if page is not None:
+        check_output(page)
 
 
 def _settings(options: argparse.Namespace, plan: Plan) -> dict[str, str]:

@@ -32,6 +32,10 @@ class DataSet:
     licence, citation : str
     terms : tuple of str, optional
         Names of the features, such as words.
+    sample_names : tuple of str, optional
+        Names of the samples, such as files.
+    notes : tuple of str
+        What a reader has found out by itself, in sentences: which column holds the classes, for instance.
     """
 
     name: str
@@ -42,6 +46,8 @@ class DataSet:
     licence: str
     citation: str
     terms: tuple[str, ...] | None = None
+    sample_names: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
 
 
 def load(name: str, folder: str | Path | None = None) -> DataSet:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from .plan import DEFAULTS
 from .verdicts import UNLABELLED, Cell
 
 VERDICTS = ("better", "equal", "short", "no data", "not run")
 MARKS = {"better": "+", "equal": "=", "short": "-", "no data": "", "not run": "", "": ""}
+GAP = "  "
 LEGEND = (
     "printed / measured ± std; + better, = equal, - short; partwise: the paper's method with the library's defaults"
 )
@@ -64,18 +65,42 @@ def _title(key: tuple[str, str, str], cells: Sequence[Cell]) -> str:
     return f"Table {key[0]}, {key[1]}, {key[2]}{span}"
 
 
-def plain_tables(cells: Sequence[Cell]) -> list[str]:
-    """Every table as lines of text."""
+def plain_tables(cells: Sequence[Cell], width: int | None = None) -> list[str]:
+    """Every table as lines of text.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    width : int, optional
+        Characters that a line may have; columns that do not fit follow below, each time with the first one.
+    """
     lines = []
     for key, group in groups(cells).items():
-        grid = _grid(group)
-        widths = [max(len(row[j]) for row in grid) for j in range(len(grid[0]))]
+        columns = [list(column) for column in zip(*_grid(group), strict=True)]
         lines += [_title(key, group)]
-        lines += [
-            "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in grid
-        ]
-        lines += [""]
-    return [*lines, LEGEND]
+        for part in _parts(columns, width):
+            lines += [_padded(row, part) for row in zip(*part, strict=True)]
+            lines += [""]
+    return lines
+
+
+def _parts(columns: Sequence[list[str]], width: int | None) -> Iterator[list[list[str]]]:
+    """The columns in groups that fit, the first column in front of each."""
+    part = [columns[0]]
+    for column in columns[1:]:
+        if width is not None and len(part) > 1 and _width([*part, column]) > width:
+            yield part
+            part = [columns[0]]
+        part.append(column)
+    yield part
+
+
+def _width(columns: Sequence[Sequence[str]]) -> int:
+    return sum(max(map(len, column)) for column in columns) + len(GAP) * (len(columns) - 1)
+
+
+def _padded(row: Sequence[str], columns: Sequence[Sequence[str]]) -> str:
+    return GAP.join(text.ljust(max(map(len, column))) for text, column in zip(row, columns, strict=True)).rstrip()
 
 
 def markdown_tables(cells: Sequence[Cell]) -> str:

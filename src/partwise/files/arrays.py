@@ -30,7 +30,8 @@ def _of_arrays(arrays: Mapping[str, Array]) -> Contents:
         X = arrays["X"]
     else:
         raise Refused("it holds neither X nor a sparse matrix (data, indices, indptr, shape)")
-    return Contents(X, *(arrays.get(name) for name in ("y", "classes", "image_shape", "terms")))
+    others: dict[str, Any] = {name: arrays.get(name) for name in ("classes", "image_shape", "terms")}
+    return Contents(X, arrays.get("y"), **others)
 
 
 def read_npy(path: Path) -> Contents:

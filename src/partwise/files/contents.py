@@ -10,10 +10,9 @@ import scipy.sparse as sp
 
 from ..core.archive import Refused
 from ..core.plain import check_lengths
-from ..core.types import Array, IntArray
 from ..datasets import DataSet
+from .labels import UNKNOWN, number_classes
 
-UNKNOWN = -1
 KIND = "data"
 
 
@@ -26,12 +25,16 @@ class Contents:
     X : ndarray or sparse matrix
         Numbers of any kind.
     labels : ndarray, optional
-        Class of every sample: whole numbers, −1 for unknown, or names, "" for unknown.
+        Class of every sample, as numbers or names; see :func:`~partwise.files.labels.number_classes`.
     classes : sequence of str, optional
         Names of the classes, if labels are indices into them.
     image_shape : ndarray, optional
     terms : sequence of str, optional
         Names of the features.
+    sample_names : sequence of str, optional
+        Names of the samples.
+    notes : tuple of str
+        What the reader has found out by itself, in sentences.
     """
 
     X: Any
@@ -39,6 +42,8 @@ class Contents:
     classes: Any = None
     image_shape: Any = None
     terms: Any = None
+    sample_names: Any = None
+    notes: tuple[str, ...] = ()
 
 
 def as_data_set(name: str, contents: Contents) -> DataSet:
@@ -47,7 +52,8 @@ def as_data_set(name: str, contents: Contents) -> DataSet:
     n, m = X.shape
     if n == 0 or m == 0:
         raise Refused(f"it holds no data: {n} samples of {m} features")
-    y, names = _classes(contents, n)
+    labels = np.full(n, UNKNOWN) if contents.labels is None else contents.labels
+    y, names = number_classes(labels, n, contents.classes)
     terms = None if contents.terms is None else tuple(map(str, np.ravel(contents.terms)))
     if terms is not None and len(terms) != m:
         raise Refused(f"it names {len(terms)} features and has {m}")
@@ -60,6 +66,8 @@ def as_data_set(name: str, contents: Contents) -> DataSet:
         licence="",
         citation="",
         terms=terms,
+        sample_names=None if contents.sample_names is None else tuple(contents.sample_names),
+        notes=contents.notes,
     )
 
 
@@ -72,42 +80,6 @@ def _numbers(X: Any) -> Any:
         check_lengths(*X.shape)
         X = sp.csr_array(X)
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-
-
-def _classes(contents: Contents, n: int) -> tuple[IntArray, tuple[str, ...]]:
-    """Class of every sample, −1 for unknown, and the names of the classes."""
-    if contents.labels is None:
-        return np.full(n, UNKNOWN, np.intp), ()
-    labels = np.ravel(contents.labels)
-    if len(labels) != n:
-        raise Refused(f"it has {len(labels)} labels for {n} samples")
-    if labels.dtype.kind == "f":
-        if not np.isfinite(labels).all() or (labels != np.round(labels)).any():
-            raise Refused("its labels are not whole numbers")
-        if (np.abs(labels) > 2**53).any():
-            raise Refused("its labels are too large")
-        labels = labels.astype(np.int64)
-    if labels.dtype.kind in "USO":
-        texts = np.array([str(label) for label in labels.tolist()], object)
-        known = texts != ""
-        names, found = np.unique(texts[known].astype(str), return_inverse=True)
-    elif labels.dtype.kind in "biu":
-        known = labels != UNKNOWN if labels.dtype.kind == "i" else np.ones(n, bool)
-        if contents.classes is not None:
-            return _named(labels, known, contents.classes)
-        names, found = np.unique(labels[known], return_inverse=True)
-    else:
-        raise Refused(f"its labels are of dtype {labels.dtype}")
-    y = np.full(n, UNKNOWN, np.intp)
-    y[known] = found.ravel()
-    return y, tuple(str(name) for name in names.tolist())
-
-
-def _named(labels: Array, known: Array, classes: Any) -> tuple[IntArray, tuple[str, ...]]:
-    names = tuple(map(str, np.ravel(classes)))
-    if known.any() and not 0 <= labels[known].min() <= labels[known].max() < len(names):
-        raise Refused(f"its labels do not point into its {len(names)} classes")
-    return np.where(known, labels, UNKNOWN).astype(np.intp), names
 
 
 def _image_shape(shape: Any, m: int) -> tuple[int, int] | None:

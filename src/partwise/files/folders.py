@@ -31,9 +31,10 @@ def read_folder(path: Path) -> Contents:
     chosen = images or texts
     labels = np.array([label for _, label in chosen], object)
     named = None if (labels == "").all() else labels
+    names = [file.relative_to(path).as_posix() for file, _ in chosen]
     if texts:
         X, terms = count_words([_text(file) for file, _ in texts])
-        return Contents(X, named, terms=terms)
+        return Contents(X, named, terms=terms, sample_names=names)
     first = _grey_levels(images[0][0])
     if first.size * len(images) * first.itemsize > most_bytes():
         raise Refused(f"its {len(images)} images of {first.size} pixels are larger than is allowed")
@@ -43,7 +44,7 @@ def read_folder(path: Path) -> Contents:
         if image.shape != first.shape:
             raise Refused(f"{file.name} has {image.shape} pixels, and {images[0][0].name} has {first.shape}")
         X[row] = image.ravel()
-    return Contents(X, named, image_shape=np.array(first.shape))
+    return Contents(X, named, image_shape=np.array(first.shape), sample_names=names)
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, str]]:

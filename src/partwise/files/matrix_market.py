@@ -33,13 +33,13 @@ def matrix_market(path: Path) -> Any:
         check_lengths(rows, columns)
         width = 1 if form == "array" else 2 if field == "pattern" else 3
         body = _body(stream, width)
-    expected = entries[0] if entries else rows * columns
+    if symmetry != "general" and rows != columns:
+        raise Refused(f"its matrix is {symmetry} and not square")
+    expected = entries[0] if entries else _stored(rows, columns, MIRRORED[symmetry])
     if len(body) != expected:
         raise Refused(f"it declares {expected} entries and holds {len(body)}")
     if form == "array":
-        if symmetry != "general":
-            raise Refused(f"its dense matrix is {symmetry}; only general ones are read")
-        return body.reshape((rows, columns), order="F")
+        return _dense(body, (rows, columns), MIRRORED[symmetry])
     return _sparse(body, (rows, columns), MIRRORED[symmetry])
 
 
@@ -65,6 +65,22 @@ def _body(stream: IO[str], width: int) -> Array:
     return body
 
 
+def _stored(rows: int, columns: int, mirrored: int) -> int:
+    """Entries of a dense matrix in a file: all, or those below the diagonal and, if symmetric, on it."""
+    return rows * (rows + mirrored) // 2 if mirrored else rows * columns
+
+
+def _dense(body: Array, shape: tuple[int, int], mirrored: int) -> Array:
+    if not mirrored:
+        return body.reshape(shape, order="F")
+    # Down the columns of the lower triangle is along the rows of the upper one.
+    upper = np.triu_indices(shape[0], k=0 if mirrored > 0 else 1)
+    matrix = np.zeros(shape)
+    matrix[upper] = mirrored * body[:, 0]
+    matrix.T[upper] = body[:, 0]
+    return matrix
+
+
 def _sparse(body: Array, shape: tuple[int, int], mirrored: int) -> Any:
     places = body[:, :2] - 1
     if not ((places >= 0) & (places < shape) & (places == np.floor(places))).all():
@@ -74,7 +90,5 @@ def _sparse(body: Array, shape: tuple[int, int], mirrored: int) -> Any:
     matrix = sp.coo_array((values, (i, j)), shape=shape).tocsr()
     if not mirrored:
         return matrix
-    if shape[0] != shape[1]:
-        raise Refused("its matrix is symmetric and not square")
     off = i != j
     return matrix + sp.coo_array((mirrored * values[off], (j[off], i[off])), shape=shape).tocsr()

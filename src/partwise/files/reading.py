@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,34 +15,50 @@ import scipy.sparse as sp
 from ..core.archive import ReadError, Refused, check_file, reading
 from ..datasets import DataSet
 from .arrays import read_mat, read_mtx, read_npy, read_npz
+from .cells import SEPARATORS
 from .contents import KIND, Contents, as_data_set
 from .folders import read_folder
-from .tables import DELIMITERS, read_table
+from .layout import Wishes
+from .tables import read_table
 
 Reader = Callable[[Path], Contents]
 READERS: dict[str, Reader] = {".npz": read_npz, ".npy": read_npy, ".mat": read_mat, ".mtx": read_mtx}
 
 
-def read(path: str | os.PathLike[str], *, label_column: str | None = None) -> DataSet:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    label_column: str | Literal[False] | None = None,
+    drop_columns: Sequence[str] = (),
+    header: bool | None = None,
+) -> DataSet:
     """Read data from a file or folder, which may come from anywhere.
 
     - ``.npz``: `X`, or a sparse matrix as `scipy.sparse.save_npz` writes it (without `format`: `data`, `indices`,
       `indptr` and `shape` of a CSR matrix); also `y`, `classes`, `terms` and `image_shape`. ``.npy``: `X` alone.
     - ``.csv``, ``.tsv``: a row per sample, names in the first row or not. The classes are in the column
-      `label_column`, or in one named label, class, y or target. A column named text is counted by words.
+      `label_column`, or in one named label, labels, class, target or y; −1, NaN and empty cells are unknown. A first
+      column of names or numbers of the samples, as pandas and R write it, is no feature. A column named text is
+      counted by words. Commas, semicolons, tabs and blanks separate cells; between semicolons, numbers may have
+      decimal commas.
     - ``.mtx`` (Matrix Market); ``.mat`` up to version 7, with `X` or `fea` and `y` or `gnd`.
     - a folder of images of one size, or of ``.txt`` files; sub-folders are classes.
 
     Parameters
     ----------
     path : path-like
-    label_column : str, optional
-        Of a csv or tsv file.
+    label_column : str or False, optional
+        The column of a table that holds the classes, by its name, or by its position, "0", "1", …, if columns have no
+        names; False if none does.
+    drop_columns : sequence of str
+        Columns of a table that are left out.
+    header : bool, optional
+        Whether the first row of a table holds the names of the columns; by default this is found out.
 
     Returns
     -------
     data : DataSet
-        `y` is −1 where the class is not known.
+        `y` is −1 where the class is not known. `notes` say what was found out about a table.
 
     Raises
     ------
@@ -51,15 +69,16 @@ def read(path: str | os.PathLike[str], *, label_column: str | None = None) -> Da
     suffix = path.suffix.lower()
     if path.is_dir():
         reader: Reader = read_folder
-    elif suffix in DELIMITERS:
-        reader = partial(read_table, label_column=label_column)
+    elif suffix in SEPARATORS:
+        reader = partial(read_table, wishes=Wishes(label_column, drop_columns, header))
     elif suffix in READERS:
         reader = READERS[suffix]
     else:
-        known = ", ".join([*READERS, *DELIMITERS])
+        known = ", ".join([*READERS, *SEPARATORS])
         raise ReadError(f"{path} cannot be read as {KIND}: it is no folder, and its name does not end in {known}.")
-    if label_column is not None and suffix not in DELIMITERS:
-        raise ReadError(f"{path} cannot be read as {KIND}: only tables have a column {label_column!r}.")
+    columns = [*([label_column] if label_column else []), *drop_columns]
+    if columns and suffix not in SEPARATORS:
+        raise ReadError(f"{path} cannot be read as {KIND}: only tables have a column {columns[0]!r}.")
     with reading(path, KIND):
         if not path.is_dir():
             check_file(path)
@@ -93,4 +112,4 @@ def align(data: DataSet, names: Sequence[str]) -> DataSet:
             rows, columns = np.array(wanted, np.intp).reshape(-1, 2).T
             ones = np.ones(len(wanted), data.X.dtype)
             X = sp.csr_array(data.X @ sp.csr_array((ones, (rows, columns)), shape=(len(place), len(names))))
-    return DataSet(**{**vars(data), "X": X, "terms": tuple(names)})
+    return replace(data, X=X, terms=tuple(names))

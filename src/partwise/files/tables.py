@@ -4,102 +4,124 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
 from ..core.archive import Refused
 from ..core.types import Array
+from .cells import SEPARATORS, find_separator, hinted_separator, number, with_point
 from .contents import Contents
+from .layout import Layout, Wishes, lay_out
 from .texts import count_words
 
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
-# Columns that hold classes, or texts, if the user names none.
-LABEL_NAMES, TEXT_NAMES = ("label", "class", "y", "target"), ("text",)
+# The first lines tell what separates cells, the first rows what the columns hold.
+FIRST_LINES, FIRST_ROWS = 20, 256
 CHUNK_ROWS = 4096
+NO_WISHES = Wishes()
+Row = tuple[int, list[str]]
 
 
-def read_table(path: Path, label_column: str | None = None) -> Contents:
-    """A row per sample; the first may hold the columns' names, and then one of them the classes.
+def read_table(path: Path, wishes: Wishes = NO_WISHES) -> Contents:
+    """A row per sample; the first may hold the columns' names, one column the classes, and the first one names.
 
     A column named "text" makes it a table of texts, which become counts of words.
     """
     with open(path, encoding="utf-8-sig", newline="") as stream:
         try:
-            return _read_rows(csv.reader(stream, delimiter=DELIMITERS[path.suffix.lower()], strict=True), label_column)
+            return _read(stream, SEPARATORS[path.suffix.lower()], wishes)
         except UnicodeDecodeError:
-            raise Refused("it is not text in UTF-8") from None
+            raise Refused("it is not text in UTF-8; save it as such (in spreadsheets, as CSV UTF-8)") from None
         except csv.Error as error:
             raise Refused(f"its rows cannot be told apart ({error})") from None
 
 
-def _read_rows(rows: Iterator[list[str]], label_column: str | None) -> Contents:
-    filled = ((number, row) for number, row in enumerate(rows, start=1) if row)
-    start, first = next(filled, (0, []))
-    if not first:
+def _read(stream: IO[str], usual: str, wishes: Wishes) -> Contents:
+    lines = list(islice(stream, FIRST_LINES))
+    hinted = hinted_separator(lines[0]) if lines else None
+    separator = hinted or find_separator(lines, usual)
+    stream.seek(0)
+    cells = csv.reader(stream, delimiter=separator, skipinitialspace=separator == " ", strict=True)
+    filled: Iterator[Row] = ((number, row) for number, row in enumerate(cells, start=1) if row)
+    if hinted:
+        next(filled)
+    above, filled = _without_comments(filled)
+    head = list(islice(filled, FIRST_ROWS))
+    if not head:
         raise Refused("it is empty")
-    header = None if all(map(_is_number, first)) else [cell.strip() for cell in first]
-    label = _label_position(header, label_column)
-    if header is not None and any(name.lower() in TEXT_NAMES for name in header):
-        return _texts(filled, header, label)
-    columns = [j for j in range(len(first)) if j != label]
-    blocks, labels, chunk = [], [], []
-    number = start
-    for number, row in filled if header is not None else chain([(start, first)], filled):
-        if len(row) != len(first):
-            raise Refused(f"line {number} has {len(row)} cells, and the first has {len(first)}")
-        if label is not None:
-            labels.append(row[label].strip())
-        chunk.append([row[j] for j in columns] if label is not None else row)
-        if len(chunk) == CHUNK_ROWS:
-            blocks.append(_numbers(chunk, number))
-            chunk = []
-    if chunk:
-        blocks.append(_numbers(chunk, number))
+    layout = lay_out([row for _, row in head], above, separator, wishes)
+    rows = _checked(chain(head[layout.rows_above :], filled), layout, len(head[0][1]))
+    return _numbers(rows, layout) if layout.text is None else _texts(rows, layout)
+
+
+def _without_comments(rows: Iterator[Row]) -> tuple[Sequence[str] | None, Iterator[Row]]:
+    """The last of the comments at the top, as numpy writes a header, and the rows below."""
+    above: Sequence[str] | None = None
+    for line, row in rows:
+        if not row[0].startswith("#"):
+            return above, chain([(line, row)], rows)
+        above = [row[0].lstrip("# "), *row[1:]] if row[0].strip("# ") else row[1:]
+    return above, rows
+
+
+def _checked(rows: Iterator[Row], layout: Layout, cells: int) -> Iterator[Row]:
+    for line, row in rows:
+        if len(row) != layout.width:
+            raise Refused(f"line {line} has {len(row)} cells, and the first has {cells}")
+        yield line, row
+
+
+def _numbers(rows: Iterator[Row], layout: Layout) -> Contents:
+    blocks: list[Array] = []
+    labels: list[str] = []
+    samples: list[str] = []
+    while chunk := list(islice(rows, CHUNK_ROWS)):
+        blocks.append(_block(chunk, layout))
+        labels += _column(chunk, layout.labels)
+        samples += _column(chunk, layout.samples)
     if not blocks:
         raise Refused("it has a row of names and nothing below")
-    terms = None if header is None else [header[j] for j in columns]
-    return Contents(np.concatenate(blocks), np.array(labels, object) if label is not None else None, terms=terms)
+    terms = [layout.names[j] for j in layout.features] if layout.named else None
+    return _contents(np.concatenate(blocks), terms, labels, samples, layout)
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return cell.strip() == ""
-    return True
+def _texts(rows: Iterator[Row], layout: Layout) -> Contents:
+    table = list(rows)
+    X, terms = count_words(_column(table, layout.text))
+    return _contents(X, terms, _column(table, layout.labels), _column(table, layout.samples), layout)
 
 
-def _label_position(header: Sequence[str] | None, wished: str | None) -> int | None:
-    if wished is not None:
-        if header is None or wished not in header:
-            raise Refused(f"it has no column named {wished!r}")
-        return header.index(wished)
-    if header is None:
-        return None
-    found = [j for j, name in enumerate(header) if name.lower() in LABEL_NAMES]
-    return found[0] if len(found) == 1 else None
+def _contents(X: Any, terms: list[str] | None, labels: list[str], samples: list[str], layout: Layout) -> Contents:
+    if layout.decimal == ",":
+        labels = [with_point(label) for label in labels]
+    return Contents(
+        X,
+        None if layout.labels is None else np.array(labels, object),
+        terms=terms,
+        sample_names=None if layout.samples is None else samples,
+        notes=layout.notes,
+    )
 
 
-def _numbers(rows: list[list[str]], last: int) -> Array:
-    """Cells as numbers; an empty one is unknown."""
-    try:
-        return np.array([[float(cell) if cell.strip() else np.nan for cell in row] for row in rows], np.float64)
-    except ValueError:
-        number, cell = next(
-            (last - len(rows) + 1 + i, cell) for i, row in enumerate(rows) for cell in row if not _is_number(cell)
-        )
-        raise Refused(f"there is text where numbers should be, {cell[:30]!r} near line {number}") from None
+def _column(rows: Sequence[Row], j: int | None) -> list[str]:
+    return [] if j is None else [row[j].strip() for _, row in rows]
 
 
-def _texts(filled: Iterator[tuple[int, list[str]]], header: list[str], label: int | None) -> Contents:
-    place = next(j for j, name in enumerate(header) if name.lower() in TEXT_NAMES)
-    texts, labels = [], []
-    for number, row in filled:
-        if len(row) != len(header):
-            raise Refused(f"line {number} has {len(row)} cells, and the first has {len(header)}")
-        texts.append(row[place])
-        labels.append("" if label is None else row[label].strip())
-    X, terms = count_words(texts)
-    return Contents(X, None if label is None else np.array(labels, object), terms=terms)
+def _block(rows: Sequence[Row], layout: Layout) -> Array:
+    """The features as numbers; what is unknown is NaN."""
+    features = layout.features
+    picked = [row if len(features) == layout.width else [row[j] for j in features] for _, row in rows]
+    if layout.decimal == ".":
+        with suppress(ValueError):  # most tables hold numbers and nothing else
+            return np.array([[float(cell) for cell in row] for row in picked], np.float64)
+    block = np.empty((len(rows), len(features)))
+    for i, row in enumerate(picked):
+        for j, cell in enumerate(row):
+            value = number(cell, layout.decimal)
+            if value is None:
+                raise layout.refuse_text(features[j], cell, rows[i][0])
+            block[i, j] = value
+    return block

@@ -1,0 +1,273 @@
+"""What the columns of a table hold: features, classes, the names of the samples; and whether its first row names them.
+
+Tables come as pandas, R, numpy and spreadsheets write them: with or without names, with or without an index. All is
+decided by the first rows, and what was found out without being told is said in notes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from ..core.archive import Refused
+from .cells import has_decimal_comma, is_whole, number
+
+# Columns that hold classes, texts, or the names of samples, if the user says nothing.
+LABEL_NAMES, TEXT_NAMES, INDEX_NAMES = ("label", "labels", "class", "target", "y"), ("text",), ("index", "id")
+_UNNAMED = re.compile(r"(unnamed: \d+(\.\d+)*(_level_\d+)?)?", re.IGNORECASE)
+# A column without a name is an index if it counts so many samples: a single one may well be a zero.
+LEAST_COUNT = 3
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user says about a table.
+
+    Attributes
+    ----------
+    label_column : str, False or None
+        The column of the classes, False if there is none.
+    drop_columns : sequence of str
+    header : bool, optional
+        Whether the first row holds the names of the columns.
+    """
+
+    label_column: str | Literal[False] | None = None
+    drop_columns: Sequence[str] = ()
+    header: bool | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the columns of a table hold.
+
+    Attributes
+    ----------
+    names : list of str
+        Of all columns; their positions if the table has no names.
+    named : bool
+        Whether the table has names.
+    rows_above : int
+        Rows of names above the samples.
+    width : int
+        Cells of every row below.
+    features : list of int
+        Columns that hold numbers.
+    labels, samples, text : int, optional
+        Columns of the classes, of the names of the samples, and of texts to be counted.
+    decimal : {".", ","}
+    notes : tuple of str
+    """
+
+    names: list[str]
+    named: bool
+    rows_above: int
+    width: int
+    features: list[int]
+    labels: int | None
+    samples: int | None
+    text: int | None
+    decimal: str
+    notes: tuple[str, ...]
+
+    def refuse_text(self, column: int, cell: str, line: int) -> Refused:
+        """What to do about text in a column of numbers."""
+        name = self.names[column]
+        if self.decimal == "," and number(cell) is not None:
+            return Refused(
+                f"it has decimal commas, and a decimal point in {cell[:30]!r} near line {line}; write all numbers alike"
+            )
+        return Refused(
+            f"there is text where numbers should be, {cell[:30]!r} near line {line} in column {name!r}; if the column "
+            f"holds the classes, name it by label_column (--label-column {name!r}), and to leave it out, by "
+            f"drop_columns (--drop-column {name!r})"
+        )
+
+
+def lay_out(rows: Sequence[Sequence[str]], above: Sequence[str] | None, separator: str, wishes: Wishes) -> Layout:
+    """Find out what the columns hold.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of str
+        The first rows of a table.
+    above : sequence of str, optional
+        Names that stand in a comment above.
+    separator : str
+    wishes : Wishes
+    """
+    first, below = list(rows[0]), rows[1:]
+    width = len(first)
+    if below and len(below[0]) == width + 1 and _any_text(first):
+        # As R writes it: the names of the samples have no name themselves.
+        width, first = width + 1, ["", *first]
+    body = [row for row in below if len(row) == width]
+    commas = separator != "," and any(has_decimal_comma(cell) for row in rows for cell in row)
+    decimal = "," if commas else "."
+    names: list[str] | None = None
+    rows_above = 0
+    if above is not None and len(above) == width:
+        names = [name.strip() for name in above]
+    elif _Columns(body, decimal).are_named(first) if wishes.header is None else wishes.header:
+        names, rows_above = [cell.strip() for cell in first], 1
+    table = _Columns(body if rows_above else [first, *body], decimal)
+    notes = ["numbers have decimal commas"] if commas else []
+    if names is not None and rows_above and wishes.header is None and all(is_whole(name) for name in names[1:]):
+        notes.append(f"the first row, {_listed(names, 4)}, holds the names of the columns")
+    return _assign(table, names, rows_above, width, wishes, notes)
+
+
+def _assign(
+    table: _Columns, given: list[str] | None, rows_above: int, width: int, wishes: Wishes, notes: list[str]
+) -> Layout:
+    """Give every column its part."""
+    names = [str(j) for j in range(width)] if given is None else given
+    dropped = {_position(names, name) for name in wishes.drop_columns} | table.empty_at_the_end(given)
+    labels = _find_labels(names, table, wishes, dropped, notes)
+    text = next((j for j, name in enumerate(names) if name.lower() in TEXT_NAMES and j not in dropped), None)
+    indices = [] if 0 in dropped | {labels, text} else table.indices(given)
+    if indices:
+        called = f", {names[0]!r}," if given is not None and names[0] else ""
+        notes.append(f"the first column{called} holds the names of the samples")
+    return Layout(
+        names=names,
+        named=given is not None,
+        rows_above=rows_above,
+        width=width,
+        features=[j for j in range(width) if j not in {*dropped, labels, *indices}],
+        labels=labels,
+        samples=indices[0] if indices else None,
+        text=text,
+        decimal=table.decimal,
+        notes=tuple(notes),
+    )
+
+
+class _Columns:
+    """The cells of the first rows, by column."""
+
+    def __init__(self, body: Sequence[Sequence[str]], decimal: str):
+        self.body = body
+        self.decimal = decimal
+
+    def below(self, j: int) -> list[str]:
+        return [row[j] for row in self.body]
+
+    def is_text(self, j: int) -> bool:
+        """Whether there is text in a column."""
+        return _any_text(self.below(j))
+
+    def is_empty(self, j: int) -> bool:
+        return not any(cell.strip() for cell in self.below(j))
+
+    def are_distinct(self, j: int) -> bool:
+        cells = [cell.strip() for cell in self.below(j)]
+        return len(set(cells)) == len(cells) and "" not in cells
+
+    def are_named(self, first: Sequence[str]) -> bool:
+        """Whether a row above holds the names of the columns.
+
+        It does if it has text over numbers or one of the usual names. Whole numbers may be names too: those that count
+        0, 1, 2, …, as pandas names columns; those that rise over numbers with fractions; and distinct ones, if the
+        column on the left, an index, has no name.
+        """
+        texts = [number(cell, self.decimal) is None for cell in first]
+        usual = LABEL_NAMES + TEXT_NAMES + INDEX_NAMES
+        if any(cell.strip().lower() in usual and cell not in self.below(j) for j, cell in enumerate(first)):
+            return True
+        if not self.body:
+            return any(texts)
+        over = [j for j in range(len(first)) if not self.is_text(j)]
+        if any(texts[j] for j in over) or not over:
+            return True
+        unnamed = not first[0].strip()
+        over = [j for j in over if j or not unnamed]
+        names = [first[j].strip() for j in over]
+        return all(map(is_whole, names)) and (
+            (_counts(names) and not _counts([first[0], *self.below(0)], LEAST_COUNT))
+            or (unnamed and all(cell.strip() for cell in self.below(0)) and len(set(names)) == len(names))
+            or (_rises(names) and not any(is_whole(row[j]) for row in self.body for j in over))
+        )
+
+    def empty_at_the_end(self, names: Sequence[str] | None) -> set[int]:
+        """Columns that a separator at the end of every line makes."""
+        width = len(self.body[0]) if self.body else 0
+        found = set()
+        for j in range(width - 1, 0, -1):
+            if (names is not None and names[j]) or not self.is_empty(j):
+                break
+            found.add(j)
+        return found
+
+    def indices(self, names: Sequence[str] | None) -> list[int]:
+        """Columns on the left that name or count the samples."""
+        width = len(self.body[0]) if self.body else 0
+        if width < 2:
+            return []
+        if names is None:
+            return [0] if _counts(self.below(0), LEAST_COUNT) or (self.is_text(0) and self.are_distinct(0)) else []
+        unnamed = 0
+        while unnamed < width - 1 and _UNNAMED.fullmatch(names[unnamed]):
+            unnamed += 1
+        if unnamed:
+            return list(range(unnamed))
+        whole = names[0].lower() in INDEX_NAMES and all(map(is_whole, self.below(0)))
+        return [0] if (whole or self.is_text(0)) and self.are_distinct(0) else []
+
+
+def _any_text(cells: Sequence[str]) -> bool:
+    """Whether one of the cells is no number, with whichever decimal mark."""
+    return any(number(cell) is None and not has_decimal_comma(cell) for cell in cells)
+
+
+def _counts(cells: Sequence[str], least: int = 1) -> bool:
+    """Whether cells count 0, 1, 2, …"""
+    return len(cells) >= least and [cell.strip() for cell in cells] == [str(i) for i in range(len(cells))]
+
+
+def _rises(cells: Sequence[str]) -> bool:
+    values = [int(cell) for cell in cells]
+    return len(values) > 1 and all(a < b for a, b in pairwise(values))
+
+
+def _listed(names: Sequence[str], most: int) -> str:
+    return ", ".join([*names[:most], *(["…"] if len(names) > most else [])])
+
+
+def _position(names: Sequence[str], name: str) -> int:
+    if name not in names:
+        raise Refused(f"it has no column named {name!r}; its columns are {_listed([repr(name) for name in names], 10)}")
+    return names.index(name)
+
+
+def _find_labels(
+    names: Sequence[str], table: _Columns, wishes: Wishes, dropped: set[int], notes: list[str]
+) -> int | None:
+    """The column of the classes; what is to be said about it is added to the notes."""
+    if wishes.label_column is False:
+        return None
+    usual = [j for j, name in enumerate(names) if name.lower() in LABEL_NAMES and j not in dropped]
+    if wishes.label_column is not None:
+        chosen = _position(names, wishes.label_column)
+        notes += [f"column {names[j]!r} is read as a feature" for j in usual if j != chosen]
+        return chosen
+    if len(usual) > 1:
+        several = " and ".join(repr(names[j]) for j in usual)
+        raise Refused(
+            f"its columns {several} may all hold the classes; name the one that does by label_column (--label-column), "
+            "and what is no feature by drop_columns (--drop-column)"
+        )
+    if not usual:
+        return None
+    name = names[usual[0]]
+    values = [number(cell, table.decimal) for cell in table.below(usual[0])]
+    if any(value is not None and value % 1 > 0 for value in values):
+        raise Refused(
+            f"its column {name!r} holds fractions, which are no classes; leave it out by drop_columns "
+            f"(--drop-column {name!r}), or, if it is a feature, say label_column=False (--label-column none)"
+        )
+    notes.append(f"column {name!r} holds the classes")
+    return usual[0]
