@@ -10,9 +10,8 @@ from sklearn.base import clone
 
 from partwise.core import indices
 
-# They hand a matrix of 32-bit indices to k-means, for their start, or to scikit-learn's eigenvectors.
+# They hand a matrix of 32-bit indices to k-means, for their start.
 NARROW = ("ConceptFactorization", "ConvexNMF", "LocalSimilarityNMF", "OrthogonalNMF", "OrthogonalTriNMF", "SemiNMF")
-NARROW += ("NormalizedCut",)
 FORMATS = ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
 
 

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from ..core.indices import narrow
 from ..core.operand import Operand
 from ..core.types import Array
-from ..core.warn import quiet
 from ..graphs import warn_if_scattered
+from ..solvers.cuts import cut_vectors
 from ..terms import NeighborGraph
 from ..terms.graph import BoundNeighborGraph
 from .graph_nmf import GraphNMF
@@ -30,8 +29,8 @@ class NormalizedCut(BaseSpectralClustering):
         Σ_{i<j} e_ij ‖w_i − w_j‖²,   d = E 1
 
     (Shi & Malik, "Normalized cuts and image segmentation", PAMI 2000, Eq. 10-11), the relaxation of the cut that leaves
-    the clusters most of their own edges. E is the graph of :class:`GraphNMF`, or one of your own. The embedding is
-    scikit-learn's; k-means on it gives the clusters. There is no `transform`: the embedding is of these samples alone.
+    the clusters most of their own edges. E is the graph of :class:`GraphNMF`, or one of your own. K-means on
+    the embedding gives the clusters. There is no `transform`: the embedding is of these samples alone.
 
     Parameters
     ----------
@@ -45,7 +44,8 @@ class NormalizedCut(BaseSpectralClustering):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Rows of the eigenvectors; zero for samples without neighbours.
+        Rows of the eigenvectors, as scikit-learn's `spectral_embedding` gives them; zero for samples without neighbours,
+        and for those in small pieces of a graph of more than k pieces.
     labels_ : ndarray of int, shape (n_samples,)
         Clusters, by the best of 20 runs of k-means on first access.
     n_components_ : int
@@ -97,7 +97,6 @@ class NormalizedCut(BaseSpectralClustering):
         return Units(codes=0, parameters={"bandwidth": 2})
 
     def _embed(self, X: Operand) -> Array:
-
         term = NeighborGraph(1.0, **{name: getattr(self, name) for name in GRAPH_PARAMETERS})
         bound = term.bind(X)
         assert isinstance(bound, BoundNeighborGraph)  # what such a term binds to
@@ -108,18 +107,5 @@ class NormalizedCut(BaseSpectralClustering):
         k = min(self.n_components, len(linked))
         if k > 0:
             # A sample without edges would be an eigenvector of its own.
-            embedding[linked, :k] = _eigenvectors(edges[linked][:, linked], k)
+            embedding[linked, :k] = cut_vectors(edges[linked][:, linked], k)
         return embedding
-
-
-def _eigenvectors(edges: Any, k: int) -> Array:
-    from sklearn.manifold import spectral_embedding
-
-    # scikit-learn solves a small problem densely only under this name.
-    solver = "lobpcg" if edges.shape[0] < 5 * k + 1 else "arpack"
-    edges = narrow(edges, "scikit-learn's spectral_embedding")
-    # Pieces without a link between them are clusters, and too many of them have been warned about.
-    with quiet():
-        return np.asarray(
-            spectral_embedding(edges, n_components=k, eigen_solver=solver, random_state=0, drop_first=False)
-        )
