@@ -21,7 +21,7 @@ from ..solvers.loop import Options, minimise
 from ..terms import TruncatedCauchy
 from ..terms.cauchy import residual_deviation, truncated_entries
 from .base import BaseFactorization
-from .units import Units
+from .units import Units, codes_unit
 
 # The way to the scale: so many rounds of so many sweeps, each for the residuals that the last one left.
 ROUNDS, SWEEPS = 10, 10
@@ -139,7 +139,8 @@ class CauchyNMF(BaseFactorization):
         self.callbacks = callbacks
 
     def _units(self) -> Units:
-        return Units(parameters={"cauchy_scale": 1}, results={"cauchy_scale_": 1})
+        codes = codes_unit(self.scale)
+        return Units(codes, 1 - codes, parameters={"cauchy_scale": 1}, results={"cauchy_scale_": 1})
 
     def _terms(self) -> list[Term]:
         return [TruncatedCauchy(self.cauchy_scale_, self.truncation)]

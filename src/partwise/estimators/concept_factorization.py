@@ -155,7 +155,10 @@ class ConceptFactorization(GraphOnCodes, BaseDualFactorization):
 
     def _units(self) -> Units:
         no_functions(self, "graph")
-        return self._dual_units(self._kernel_unit / 2, {"edge_bandwidth": 2})
+        kernel = self._kernel_unit
+        # A free scale stays where the start puts it: at codes of unit norm.
+        codes = 0.0 if self.scale is None else kernel / 2
+        return self._dual_units(codes, {"graph_strength": kernel - 2 * codes, "edge_bandwidth": 2})
 
     def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
         return [DualFit()]

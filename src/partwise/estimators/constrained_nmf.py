@@ -15,7 +15,7 @@ from ..terms.divergence import order, row_potentials
 from .base import BaseFactorization
 from .labelled import LabelledFactorization
 from .nmf import NMF, fit_term
-from .units import Units
+from .units import Units, codes_unit
 
 
 class ConstrainedNMF(LabelledFactorization):
@@ -113,7 +113,8 @@ class ConstrainedNMF(LabelledFactorization):
         return False
 
     def _units(self) -> Units:
-        return Units(objective=order(self.loss))
+        codes = codes_unit(self.scale)
+        return Units(codes, 1 - codes, order(self.loss))
 
     def _terms(self) -> list[Term]:
         return [fit_term(self.loss), Constant(self._within, "within classes")]
@@ -136,8 +137,9 @@ class ConstrainedNMF(LabelledFactorization):
         means = group_means(X, self._groups, n_groups, weight)
         beta = order(self.loss)
         group_weight = np.bincount(self._groups, weights=weight, minlength=n_groups)
-        potentials = weight.astype(np.float64) @ row_potentials(X, beta)
-        self._within = max(float(potentials - group_weight @ row_potentials(means, beta)), 0.0)
+        unit = X.mean() or 1.0
+        potentials = weight.astype(np.float64) @ row_potentials(X, beta, unit)
+        self._within = max(float(potentials - group_weight @ row_potentials(means, beta, unit)), 0.0)
         with means.at_work():
             super()._fit_operand(means, None, callbacks, rng)
         self.embedding_ = self.embedding_[self._groups]

@@ -12,7 +12,7 @@ from ..terms.divergence import order
 from .base import BaseFactorization
 from .labelled import LabelledFactorization
 from .nmf import NMF
-from .units import Units, Unscalable
+from .units import Units, Unscalable, codes_unit
 
 
 class Factorization(LabelledFactorization):
@@ -105,7 +105,8 @@ class Factorization(LabelledFactorization):
         orders = {_order(term) for term in self._terms()}
         if len(orders) > 1:
             raise Unscalable("terms are added that grow differently with X")
-        return Units(objective=orders.pop())
+        codes = codes_unit(self.scale)
+        return Units(codes, 1 - codes, orders.pop())
 
     def _uses_labels(self) -> bool:
         terms = self.terms if isinstance(self.terms, list | tuple) else ()

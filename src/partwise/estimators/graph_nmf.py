@@ -16,7 +16,7 @@ from ..terms.graph import BoundNeighborGraph
 from .base import OPEN, BaseFactorization
 from .labelled import LabelledFactorization
 from .nmf import fit_term
-from .units import Units, no_functions
+from .units import Units, codes_unit, no_functions
 
 
 class GraphNMF(LabelledFactorization):
@@ -186,8 +186,8 @@ class GraphNMF(LabelledFactorization):
 
     def _units(self) -> Units:
         no_functions(self, "graph")
-        fit = order(self.loss)
-        return Units(objective=fit, parameters={"graph_strength": fit - 2, "bandwidth": 2})
+        fit, codes = order(self.loss), codes_unit(self.scale)
+        return Units(codes, 1 - codes, fit, {"graph_strength": fit - 2 * codes, "bandwidth": 2})
 
     def _uses_labels(self) -> bool:
         return bool(self.use_labels)

@@ -12,7 +12,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..core.types import CODES
 from ..selection.grids import NEIGHBORS, RANKS, STRENGTHS, Grid
 from ..solvers.loop import Options
 from ..solvers.spectral import spectral_embedding, start_from_labels
@@ -21,7 +20,7 @@ from ..terms.local_learning import BoundLocalLearning, LocalLearning
 from .assignment import Assignment
 from .base import NAMED_STARTS, OPEN, BaseFactorization
 from .nmf import fit_term
-from .units import Units, no_functions
+from .units import Units, codes_unit, no_functions
 
 # Parameters of the local predictors, shared with LocalLearningClustering.
 PREDICTOR_CONSTRAINTS: dict[str, list[Any]] = {
@@ -182,7 +181,7 @@ class LocalLearningNMF(BaseFactorization):
         )
 
     def _units(self) -> Units:
-        fit, codes = order(self.loss), 0.0 if self.scale == CODES else 1.0
+        fit, codes = order(self.loss), codes_unit(self.scale)
         return Units(codes, 1 - codes, fit, {"local_strength": fit - 2 * codes, **predictor_units(self)})
 
     def _terms(self) -> list[Term]:

@@ -11,12 +11,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.operand import Missing, Operand
 from ..core.storage import as_operand
 from ..core.term import Term
-from ..core.types import CODES, COMPONENTS, Array
+from ..core.types import CODES, COMPONENTS, Array, dot64
 from ..selection.grids import RANKS, Grid
 from ..terms import L1, L2, BetaDivergence, Frobenius
-from ..terms.divergence import order
+from ..terms.divergence import order, power
 from .base import OPEN, BaseFactorization
-from .units import Units
+from .units import Units, codes_unit
 
 LOSSES = ("frobenius", "kullback-leibler", "itakura-saito")
 
@@ -195,8 +195,12 @@ class NMF(BaseFactorization):
         # Samples at the scale of a cut have no unit.
         fit = 0.0 if self.weighting == "ncut" else order(self.loss)
         on_codes, on_components = self.l1_codes + self.l2_codes > 0, self.l1_components + self.l2_components > 0
-        # Codes carry the unit, unless they are what is held to unit norm.
-        codes, components = (0.0, 1.0) if on_components and not on_codes and self.scale == "auto" else (1.0, 0.0)
+        scale = self.scale
+        if scale == "auto" and on_components:
+            # Penalties on both factors settle the scale, and the start where: nothing else fixes it.
+            scale = None if on_codes else CODES
+        codes = codes_unit(scale)
+        components = 1 - codes
         strengths = {
             "l1_codes": fit - codes,
             "l2_codes": fit - 2 * codes,
@@ -212,12 +216,16 @@ class NMF(BaseFactorization):
             raise ValueError("weighting='ncut' needs complete data: it compares every sample with all others.")
         weight = np.ones(X.shape[0], X.dtype) if X.sample_weight is None else X.sample_weight
         self._total = X.t_dot(weight[:, None])
-        return as_operand(X.array, X.missing, (weight * self._sample_scale(X) ** order(self.loss)).astype(X.dtype))
+        return as_operand(X.array, X.missing, (weight * power(self._sample_scale(X), order(self.loss))).astype(X.dtype))
 
     def _sample_scale(self, X: Operand) -> Array:
-        """c = (X Σ_t x_t)^(−1/2) in float64; an all-zero sample keeps its scale."""
+        """c = (X Σ_t x_t)^(−1/2) in float64.
+
+        A sample that is zero, or so small beside the others that c would be no number, has the scale of their sum.
+        """
         likeness = X.dot(self._total.astype(X.dtype, copy=False))[:, 0].astype(np.float64)
-        return np.where(likeness > 0, likeness, 1.0) ** -0.5
+        whole = dot64(self._total, self._total) or 1.0
+        return 1 / np.sqrt(np.where(likeness > float(np.finfo(X.dtype).tiny) ** 0.5 * whole, likeness, whole))
 
     def _clustered(self, codes: Array, X: Operand) -> Array:
         if self.weighting is None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.types import Array
+from ..core.types import CODES, Array
 from ..core.warn import warn
 from .validation import check_X, fits, largest, out_of_range
 
@@ -56,6 +56,16 @@ class Units:
     def factors(self) -> dict[str, float]:
         """All fitted arrays and numbers with a unit, by name."""
         return {"embedding_": self.codes, "components_": self.components, **self.results}
+
+
+def codes_unit(scale: str | None) -> float:
+    """The unit of the codes: that of X, unless they have unit norm or nothing fixes the scale.
+
+    In the latter case both factors keep what their start gave them, which grows as the square root of X.
+    """
+    if scale is None:
+        return 0.5
+    return 0.0 if scale == CODES else 1.0
 
 
 class Rescaled:

@@ -15,7 +15,7 @@ from ..terms.divergence import order
 from ..terms.entries import check_weights, known_counts, restrict
 from .base import BaseFactorization
 from .nmf import NMF
-from .units import Units, no_functions
+from .units import Units, codes_unit, no_functions
 
 
 class WeightedNMF(BaseFactorization):
@@ -114,7 +114,8 @@ class WeightedNMF(BaseFactorization):
 
     def _units(self) -> Units:
         no_functions(self, "weights")
-        return Units(objective=order(self.loss))
+        codes = codes_unit(self.scale)
+        return Units(codes, 1 - codes, order(self.loss))
 
     def _terms(self) -> list[Term]:
         beta = order(self.loss)

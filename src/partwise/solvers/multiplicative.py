@@ -19,6 +19,8 @@ from .point import Point, Remembering
 
 # A start's zeros would stay zero for ever; this much of the factor's mean lets them grow back.
 START_FLOOR = 1e-3
+# Entries below the smallest number to this power, as a share of the largest entry, are set to zero.
+DUST = 0.75
 
 
 class Multiplicative(Remembering):
@@ -57,9 +59,7 @@ class Multiplicative(Remembering):
     def _step(self, state: State, factor: Factor) -> State:
         F = state[factor]
         new = F * ratio(self._objective.split(state, factor), F, self._powers.get(factor))
-        # Subnormal numbers are as good as zero and make arithmetic slow.
-        new[new < np.finfo(F.dtype).tiny] = 0
-        return state.replace(factor, new)
+        return state.replace(factor, without_dust(new))
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
         """Codes for fixed components, every row until its own change is small."""
@@ -74,6 +74,17 @@ class Multiplicative(Remembering):
             if not active.any():
                 break
         return state.W
+
+
+def without_dust(F: Array) -> Array:
+    """F, changed in place, with zeros for entries that are as good as zero and will soon make arithmetic slow.
+
+    The limit is relative, so that it does not depend on the unit of the data, and still above subnormal numbers.
+    """
+    tiny = float(np.finfo(F.dtype).tiny)
+    limit = max(tiny**DUST * float(F.max(initial=0.0)), tiny)
+    F[limit > F] = 0
+    return F
 
 
 def lifted(state: State, factor: Factor) -> State:

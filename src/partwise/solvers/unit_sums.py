@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.state import State
 from ..core.types import COMPONENTS, Array
-from .multiplicative import Multiplicative
+from .multiplicative import Multiplicative, without_dust
 from .point import Point
 
 
@@ -43,5 +43,4 @@ def _on_simplex(Ht: Array) -> Array:
     sums = Ht.sum(axis=0)
     uniform = Ht.dtype.type(1 / len(Ht))
     scaled = np.where(sums > 0, Ht / np.where(sums > 0, sums, 1), uniform)
-    scaled[scaled < np.finfo(Ht.dtype).tiny] = 0
-    return np.asarray(scaled)
+    return without_dust(np.asarray(scaled))

@@ -89,7 +89,7 @@ class BoundTruncatedCauchy(BoundDivergence):
 
     def _divergence(self, x: Array, y: Array) -> Array:
         capped = np.minimum(self._excess(x, y), x.dtype.type(self._truncation) ** 2)
-        return np.asarray(x.dtype.type(0.5 * self._scale**2) * np.log1p(capped))
+        return np.asarray(x.dtype.type(0.5 * self._scale * self._scale) * np.log1p(capped))
 
     def _trust(self, x: Array, y: Array) -> Array:
         excess = self._excess(x, y)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,8 @@ from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor
 from .entries import Observed, check_weights, observed_entries
 
+# Powers up to this one are made by multiplication.
+LARGEST_PRODUCT = 4
 BETAS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 
 
@@ -82,7 +85,7 @@ class BoundDivergence(BoundTerm):
         self._observed = observed_entries(X, self._weights)
         # Far below every value that matters: keeps x / y finite where W H underflows.
         limits = np.finfo(X.dtype)
-        self._floor = X.dtype.type(max(float(limits.eps) ** 2 * X.mean(), float(limits.tiny) ** 0.5))
+        self._floor = X.dtype.type(float(limits.eps) ** 1.5 * X.mean() or float(limits.tiny) ** 0.5)
         if beta <= 0:
             self._refuse_zeros(X)
 
@@ -239,25 +242,15 @@ class BoundDivergence(BoundTerm):
 
     def _down(self, x: Array, y: Array) -> Any:
         """The part of −∂d/∂y that lets y grow."""
-        return x * self._power(y, self.beta - 2)
+        return x * power(y, self.beta - 2)
 
     def _up(self, x: Array, y: Array) -> Any:
         """The part of ∂d/∂y that lets y shrink."""
-        return self._power(y, self.beta - 1)
+        return power(y, self.beta - 1)
 
     @staticmethod
     def _has_nan(x: Array) -> bool:
         return bool(np.isnan(x.sum()))
-
-    @staticmethod
-    def _power(y: Array, exponent: float) -> Any:
-        if exponent == 0:
-            return y.dtype.type(1) if y.ndim == 1 else np.ones_like(y)
-        if exponent == 1:
-            return y
-        if exponent == -1:
-            return 1 / y
-        return y ** y.dtype.type(exponent)
 
     def _divergence(self, x: Array, y: Array) -> Array:
         """d(x | y) per entry, without the factor of β = 2."""
@@ -272,15 +265,29 @@ class BoundDivergence(BoundTerm):
         if beta == 2:
             return np.asarray(0.5 * (x - y) ** 2)
         with np.errstate(divide="ignore"):
-            own = np.where(x > 0, np.power(x, beta, where=x > 0, out=np.zeros_like(x)), 0)
-        return np.asarray((own + (beta - 1) * y**beta - beta * x * y ** (beta - 1)) / (beta * (beta - 1)))
+            own = np.where(x > 0, power(np.where(x > 0, x, 1), beta), 0)
+        slope = power(y, beta - 1)
+        return np.asarray((own + (beta - 1) * y * slope - beta * x * slope) / (beta * (beta - 1)))
 
 
-def row_potentials(X: Operand, beta: float) -> Array:
+def power(y: Array, exponent: float) -> Any:
+    """y > 0 to a power. Whole and half ones are made of products and roots, which scale exactly by powers of four."""
+    whole, half = divmod(abs(exponent), 1)
+    if half not in (0, 0.5) or whole > LARGEST_PRODUCT:
+        return y ** y.dtype.type(exponent)
+    factors = [y] * int(whole) + [np.sqrt(y)] * (half > 0)
+    if not factors:
+        return np.ones_like(y)
+    power = reduce(np.multiply, factors)
+    return power if exponent > 0 else 1 / power
+
+
+def row_potentials(X: Operand, beta: float, unit: float = 1.0) -> Array:
     """The part of Σ_j d(x_ij | y_ij) that no y changes, for every sample, in float64.
 
     A divergence is this potential plus terms linear in x. So the divergences of several samples from one y add up to
-    those of their mean, and a constant: the sum of their potentials less that of the mean.
+    those of their mean, and a constant: the sum of their potentials less that of the mean. Logarithms are taken of
+    x / unit, which adds such terms; a unit of the size of X keeps them from drowning the rest.
     """
     if beta == 2:
         return X.row_squared_norms()
@@ -289,11 +296,11 @@ def row_potentials(X: Operand, beta: float) -> Array:
         values = (x.data if sp.issparse(x) else x).astype(np.float64)
         known = np.where(values > 0, values, 1.0)
         if beta == 1:
-            potential = values * np.log(known)
+            potential = values * np.log(known / unit)
         elif beta == 0:
-            potential = -np.log(known)
+            potential = -np.log(known / unit)
         else:
-            potential = np.where(values > 0, known**beta, 0.0) / (beta * (beta - 1))
+            potential = np.where(values > 0, power(known, beta), 0.0) / (beta * (beta - 1))
         by_row = sp.csr_array((potential, x.indices, x.indptr), shape=x.shape) if sp.issparse(x) else potential
         parts.append(np.asarray(by_row.sum(axis=1)).ravel())
     return np.concatenate(parts)
