@@ -186,6 +186,7 @@ FITS = {
     "view": (NMF(3, **SHORT), X.view(ArrayView)),
     "sparse view": (NMF(3, **SHORT), SparseView(X)),
     "graph of a view": (GraphNMF(3, **SHORT), X.view(ArrayView)),
+    "graph of a sparse view": (GraphNMF(3, **SHORT), SparseView(X)),
     "clusters of a view": (NormalizedCut(3, random_state=0), X.view(ArrayView)),
     "range": (NMF(range(2, 4), **SHORT), X),
     "strengths": (GraphNMF(3, graph_strength=np.array([0, 1]), **SHORT), X),
