@@ -40,6 +40,9 @@ def seeds():
     np.savez(files["a.npz"], X=X, y=np.arange(12) % 3, image_shape=[2, 2], terms=list("abcd"))
     parts = {"data": SPARSE.data, "indices": SPARSE.indices, "indptr": SPARSE.indptr, "shape": SPARSE.shape}
     np.savez_compressed(files["b.npz"], **parts)
+    formats = [sp.csc_array, sp.coo_array, sp.bsr_array, sp.dia_array]
+    for form in formats:
+        sp.save_npz(FOLDER / f"{form.__name__}.npz", form(SPARSE))
     np.save(files["c.npy"], X)
     savemat(files["d.mat"], {"fea": SPARSE, "gnd": np.arange(12)})
     savemat(files["e.mat"], {"X": X}, do_compression=True)
@@ -58,7 +61,10 @@ def seeds():
         GraphNMF(2, n_neighbors=2, max_iter=3, random_state=0).fit(SPARSE).save(FOLDER / "model.npz")
         NMF(2, tol=0, max_iter=4, random_state=0, callbacks=Checkpoint(FOLDER / "fit.npz", every=1)).fit(X)
     return {
-        ".npz": [files["a.npz"].read_bytes(), files["b.npz"].read_bytes()],
+        ".npz": [
+            path.read_bytes()
+            for path in (files["a.npz"], files["b.npz"], *(FOLDER / f"{form.__name__}.npz" for form in formats))
+        ],
         ".npy": [files["c.npy"].read_bytes()],
         ".mat": [files["d.mat"].read_bytes(), files["e.mat"].read_bytes()],
         ".mtx": [files["f.mtx"].read_bytes(), files["g.mtx"].read_bytes()],
@@ -138,7 +144,20 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["array", "tuple", "dict", "object", "attributes", "sparse", "parts", "shape", "dtype", "words"]
+                [
+                    "array",
+                    "scalar",
+                    "tuple",
+                    "dict",
+                    "object",
+                    "attributes",
+                    "sparse",
+                    "parts",
+                    "shape",
+                    "dtype",
+                    "words",
+                ]
+                + ["objects", "range", "float", "random_state"]
             ),
             inner,
             max_size=3,
