@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from .core.door import read_data
 from .core.dual import DualState, FeatureKernel
 from .core.forms import Quadratic, Split
 from .core.operand import Missing, Operand
@@ -76,6 +77,7 @@ def check_term(
     rng = np.random.RandomState(random_state)
     data = rng.uniform(0.1, 1.0, size=(12, 7)) if X is None else X
     weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    data = read_data(data, allow_nan=missing == "nan")
     operand = as_operand(data, missing, weight)
     bound = term.bind(operand, None if y is None else np.asarray(y), rng, weight)
     W, Ht = (rng.uniform(0.2, 1.0, size=(rows, n_components)).astype(np.float64) for rows in operand.shape)

@@ -47,10 +47,13 @@ class Operand(ABC):
         Which entries are unknown: none, those stored as NaN, or those not stored at all.
     sample_weight : ndarray of shape (n,), optional
         How often each sample counts.
+    lent : bool
+        Whether the memory may be the caller's, who is free to change it after the fit.
     """
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
+    lent: bool = False
 
     def __init__(self, X: Any, missing: Missing = None, sample_weight: Array | None = None):
         self._X = X
@@ -59,6 +62,11 @@ class Operand(ABC):
         self.missing: Missing = missing
         self.sample_weight = sample_weight
         self._workers = Workers()
+
+    @cached_property
+    def kept(self) -> Operand:
+        """The data for a model to keep: a copy, made once, if the memory is the caller's."""
+        return type(self)(self._X.copy(), self.missing, self.sample_weight) if self.lent else self
 
     def at_work(self) -> AbstractContextManager[None]:
         """Use threads of our own for products while the context lasts, and one thread for BLAS."""

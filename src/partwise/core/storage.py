@@ -82,16 +82,16 @@ class DenseMagnitude(DenseOperand):
 
 
 class SparseOperand(Operand):
-    """A CSR or CSC matrix or array, with 32- or 64-bit indices. Never made dense."""
+    """A `csr_array` with 32- or 64-bit indices. Never made dense."""
 
-    @cached_property
+    @property
     def csr(self) -> Any:
-        """The data by rows; a copy only if it came by columns."""
-        return self._X if self._X.format == "csr" else self._X.tocsr()
+        """The data by rows."""
+        return self._X
 
     @cached_property
     def by_features(self) -> Any:
-        """Xᵀ by rows: a copy, unless X came by columns."""
+        """Xᵀ by rows, a copy."""
         return self._X.tocsc().T
 
     def t_dot(self, W: Array) -> Array:
@@ -153,10 +153,10 @@ class SparseOperand(Operand):
         dot_rows(X.indptr, X.indices, X.data, W, features.start, features.stop, out)
 
     def _squared_sums(self, axis: int) -> Array:
-        squares = type(self._X)(
+        squares = sp.csr_array(
             (np.square(self._X.data, dtype=np.float64), self._X.indices, self._X.indptr), shape=self.shape
         )
-        return np.asarray(squares.sum(axis=axis)).ravel()
+        return np.asarray(squares.sum(axis=axis))
 
     def row_squared_norms(self) -> Array:
         """‖x_i‖²."""
@@ -179,7 +179,7 @@ class SparseOperand(Operand):
     def magnitude(self) -> SparseOperand:
         """|X| with the same indices."""
         X = self.csr
-        magnitude = SparseOperand(type(X)((np.abs(X.data), X.indices, X.indptr), shape=X.shape))
+        magnitude = SparseOperand(sp.csr_array((np.abs(X.data), X.indices, X.indptr), shape=X.shape))
         magnitude._workers = self._workers
         return magnitude
 
@@ -194,9 +194,10 @@ class SparseOperand(Operand):
 
 
 def as_operand(X: Any, missing: Missing = None, sample_weight: Array | None = None) -> Operand:
-    """Wrap validated data: a float array, or a CSR/CSC matrix, without copying it."""
-    kind = SparseOperand if sp.issparse(X) else DenseOperand
-    return kind(X, missing, sample_weight)
+    """Wrap validated data: a float array or a `csr_array`, without copying it; other sparse formats are converted."""
+    if sp.issparse(X):
+        return SparseOperand(sp.csr_array(X), missing, sample_weight)
+    return DenseOperand(X, missing, sample_weight)
 
 
 def group_means(X: Operand, groups: IntArray, n_groups: int, weight: Array) -> Operand:

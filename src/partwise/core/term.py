@@ -85,6 +85,14 @@ class BoundTerm(ABC):
         """The same term at another strength, sharing what it knows of the data; None if it has to be bound again."""
         return None
 
+    def kept(self) -> BoundTerm:
+        """The term as a fitted model keeps it, for :meth:`for_new` alone.
+
+        What that needs of the data is taken from :attr:`Operand.kept`, so that no later change of them is felt; what
+        the fit alone needed is dropped. By default the term itself.
+        """
+        return self
+
     def consider(self, n_components: int) -> None:
         """Warn, before any work, if the term cannot do well with so many components."""
         return

@@ -42,7 +42,8 @@ class Assignment:
         trusted: Array | None = None,
         n_starts: int = KMEANS_STARTS,
     ):
-        self._codes = codes
+        # A copy: labels are found later, and what the codes came from may have been changed by then.
+        self._codes: Array | None = codes.copy()
         self._rule = rule
         self._seed = seed
         self._n_clusters = codes.shape[1] if n_clusters is None else n_clusters
@@ -55,24 +56,26 @@ class Assignment:
         """Labels of the training codes without gaps, and the places of the clusters."""
         if self._learned is not None:
             return self._learned
-        raw, centres = (self._codes.argmax(axis=1), None) if self._rule == "argmax" else self._cluster()
+        assert self._codes is not None  # they are dropped below, when they have told everything
+        raw, centres = (self._codes.argmax(axis=1), None) if self._rule == "argmax" else self._cluster(self._codes)
         used, labels = np.unique(raw, return_inverse=True)
         k = self._n_clusters
         if len(used) < k:
             warn(f"The codes give {len(used)} clusters, not n_components={k}; labels run from 0 to {len(used) - 1}.")
         self._learned = labels.astype(np.intp).ravel(), used if centres is None else centres[used]
+        self._codes = None
         return self._learned
 
-    def _cluster(self) -> tuple[IntArray, Array]:
+    def _cluster(self, codes: Array) -> tuple[IntArray, Array]:
         from sklearn.cluster import KMeans
 
-        codes = self._codes if self._trusted is None else self._codes[self._trusted]
-        n_clusters = count_distinct(codes, self._n_clusters)
+        seen = codes if self._trusted is None else codes[self._trusted]
+        n_clusters = count_distinct(seen, self._n_clusters)
         kmeans = KMeans(n_clusters=n_clusters, n_init=self._n_starts, random_state=self._seed)
         # Codes are narrow: threads would wait for each other more than work.
         with one_thread():
-            kmeans.fit(codes)
-            labels = kmeans.labels_ if self._trusted is None else kmeans.predict(self._codes)
+            kmeans.fit(seen)
+            labels = kmeans.labels_ if self._trusted is None else kmeans.predict(codes)
         return labels, kmeans.cluster_centers_
 
     @property

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks
+from ..core.door import is_lent
 from ..core.objective import Objective
 from ..core.operand import Operand
 from ..core.state import State
@@ -116,6 +117,7 @@ class BaseFactorization(
         self._validate_params()
         grids = open_parameters(self, self._selectable)
         callbacks = [*sklearn_callbacks(self), *as_callbacks(self.callbacks, self.verbose)]
+        given = X
         X, exponent = check_X(self, X, self.missing, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
         ranks = grids.get("n_components")
@@ -127,6 +129,7 @@ class BaseFactorization(
             return self
         rng = check_random_state(self.random_state)
         operand = self._weighed(as_operand(X, what_is_missing(X, self.missing), weight))
+        operand.lent = is_lent(operand.array, given)
         labels = self._labels(y, X.shape[0])
         with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng)):
             if grids:
@@ -174,13 +177,13 @@ class BaseFactorization(
             term.consider(self.n_components)
         options = Options(self.max_iter, self.tol, tuple(callbacks))
         minimum = self._minimise(X, bound, self._starts(X, bound, rng, options), options)
-        self._bound_terms: list[BoundTerm] = minimum.terms
         self._losses: list[Term] = self._fits()
         self.embedding_ = np.ascontiguousarray(minimum.state.W)
         self.components_ = np.ascontiguousarray(minimum.state.components)
         self._record(minimum.result)
         self.scale_ = minimum.unit
         coupled = any(term.couples_samples for term in bound)
+        self._keep(minimum.terms, coupled)
         if X.sample_weight is not None and (X.sample_weight == 0).any() and not coupled:
             # A sample that does not count leaves its code open: give it the one it would get as a new sample.
             unseen = np.flatnonzero(X.sample_weight == 0)

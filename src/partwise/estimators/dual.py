@@ -102,7 +102,7 @@ class BaseDualFactorization(UnweightedFactorization):
                 objective, self._new_solver(objective), starts, Options(self.max_iter, self.tol, tuple(callbacks))
             )
             self._settle(normalise(result.state, unit), dual)
-            self._bound_terms = terms[len(dual) :]
+            self._keep(terms[len(dual) :], coupled=bool(on_codes))
         self._losses = self._fits()
         self._record(result)
 
@@ -177,7 +177,7 @@ class BaseDualFactorization(UnweightedFactorization):
     def _code(self, X: Operand) -> Array:
         mapped = self._map.new(X)
         with mapped.at_work():
-            linked = (term.for_new(X, self.embedding_.astype(X.dtype, copy=False)) for term in self._bound_terms)
+            linked = (term.for_new(X, self._training_codes(X.dtype)) for term in self._bound_terms)
             terms = [*(term.bind(mapped) for term in self._coding), *(term for term in linked if term is not None)]
             objective = Objective(terms)
             return code_rows(objective, mapped, self._coding_factor.astype(X.dtype, copy=False))

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..core.dual import FeatureKernel, GivenKernel, KernelMatrix
 from ..core.operand import Operand
@@ -96,7 +95,7 @@ class Nystroem(FeatureMap):
         """Choose the landmarks and take the root of their kernel."""
         n = X.shape[0]
         chosen = np.sort(rng.permutation(n)[: min(self._n_landmarks, n)])
-        self._landmarks = _rows(X)[chosen]
+        self._landmarks = X.array[chosen]
         if self._kernel == "rbf" and self._bandwidth is None:
             from sklearn.metrics.pairwise import euclidean_distances
 
@@ -116,7 +115,7 @@ class Nystroem(FeatureMap):
     def new(self, X: Operand) -> Operand:
         """φ of every sample."""
         features = np.empty((X.shape[0], self._root.shape[1]), X.dtype)
-        rows, step = _rows(X), max(1, BLOCK_VALUES // len(self._root))
+        rows, step = X.array, max(1, BLOCK_VALUES // len(self._root))
         for start in range(0, X.shape[0], step):
             features[start : start + step] = self._values(rows[start : start + step]) @ self._root
         return as_operand(features)
@@ -154,10 +153,6 @@ class Given(FeatureMap):
     def new(self, X: Operand) -> Operand:
         """Kernel values to the training samples."""
         return X
-
-
-def _rows(X: Operand) -> Any:
-    return X.array.tocsr() if sp.issparse(X.array) else X.array
 
 
 def feature_map(kernel: str | Callable[[Any, Any], Any], bandwidth: float | None, n_landmarks: int) -> FeatureMap:

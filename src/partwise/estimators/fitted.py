@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.door import read_data
 from ..core.operand import Missing, Operand
 from ..core.state import State
 from ..core.storage import as_operand
@@ -20,7 +21,7 @@ from ..terms import BetaDivergence
 from ..terms.divergence import order
 from .assignment import Assignment
 from .units import Rescaled, Units, Unscalable, check_new_X, scaled
-from .validation import FLOATS, check_sample_weight, what_is_missing
+from .validation import check_sample_weight, what_is_missing
 
 
 class FittedFactorization(TransformerMixin):
@@ -32,6 +33,8 @@ class FittedFactorization(TransformerMixin):
     history_: dict[str, list[float]]
     _losses: list[Term]
     _assignment: Assignment
+    # Codes to which terms link new samples: a copy, so that `embedding_` is free to be changed. None if there are none.
+    _linked_codes: Array | None = None
     # Which entries of X are unknown; estimators that take them have a parameter of this name.
     missing: Missing = None
     # The fit in another unit, if the data were too large or too small for their own.
@@ -44,7 +47,17 @@ class FittedFactorization(TransformerMixin):
     def _code(self, X: Operand) -> Array:
         Ht = np.array(self.components_.T, X.dtype, order="C")
         with X.at_work():
-            return code_samples(self._bound_terms, X, Ht, self.embedding_.astype(X.dtype, copy=False))
+            return code_samples(self._bound_terms, X, Ht, self._training_codes(X.dtype))
+
+    def _training_codes(self, dtype: Any) -> Array:
+        """What new samples are linked to."""
+        codes = self.embedding_ if self._linked_codes is None else self._linked_codes
+        return codes.astype(dtype, copy=False)
+
+    def _keep(self, terms: Sequence[BoundTerm], coupled: bool) -> None:
+        """Keep what new samples need, out of reach of whoever changes the data or `embedding_`."""
+        self._bound_terms = [term.kept() for term in terms]
+        self._linked_codes = self.embedding_.copy() if coupled else None
 
     def transform(self, X: Any) -> Array:
         """Code new samples with the learned components, under the same terms.
@@ -185,7 +198,7 @@ class FittedFactorization(TransformerMixin):
 
 def rebuilt(W: Any, components: Array) -> Array:
     """W H for codes that a user gives."""
-    W = check_array(W, dtype=FLOATS)
+    W = read_data(W, name="W")
     if W.shape[1] != len(components):
         raise ValueError(f"W has {W.shape[1]} columns; the model has {len(components)} components.")
     return np.asarray(W @ components)

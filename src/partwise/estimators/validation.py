@@ -8,42 +8,29 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import get_tags
-from sklearn.utils.validation import validate_data
 
+from ..core.door import has_nan, read_data, values_of
 from ..core.memory import check_fits
 from ..core.operand import Missing
 from ..core.types import Array
 from ..core.warn import warn
 
-FLOATS = (np.float64, np.float32)
-
 
 def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool, min_samples: int = 1) -> tuple[Any, int]:
-    """X as a float array or canonical CSR/CSC matrix, non-negative unless the estimator's tags allow otherwise.
+    """X as a float array or `csr_array`, non-negative unless the estimator's tags allow otherwise.
 
     It is copied only if it must be converted. With it comes an even e such that X / 2^e has values of order one, or 0
     if X can be used as it is (`estimators.units`).
     """
     name = type(estimator).__name__
-    if isinstance(X, np.ma.MaskedArray):
-        raise TypeError(
-            f"{name} does not read numpy masked arrays, whose masks would be ignored. "
-            "Give X.filled(numpy.nan) and missing='nan'."
-        )
-    if sp.issparse(X):
-        _check_structure(X)
-    X = validate_data(
-        estimator,
+    X = read_data(
         X,
+        allow_nan=missing == "nan",
+        if_nan=_about_nan(estimator, missing),
+        min_samples=min_samples,
+        estimator=estimator,
         reset=reset,
-        accept_sparse=("csr", "csc"),
-        dtype=FLOATS,
-        ensure_all_finite="allow-nan" if missing == "nan" else True,
-        ensure_min_samples=min_samples,
     )
-    if sp.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
     if missing == "unstored" and not sp.issparse(X):
         raise ValueError(
             "missing='unstored' needs a sparse X; for a dense X mark unknown entries by NaN and use 'nan'."
@@ -51,34 +38,44 @@ def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool, min_sample
     positive = get_tags(estimator).input_tags.positive_only
     smallest, highest = _extremes(X)
     if smallest < 0 and positive:
-        raise ValueError(f"Negative values in data passed to {name}; X must be non-negative.")
+        raise ValueError(
+            f"Negative values in data passed to {name}; X must be non-negative. SemiNMF and ConvexNMF take data of "
+            "either sign; or shift X, for example by its smallest value."
+        )
     return X, excess(X, max(highest, -smallest))
+
+
+def _about_nan(estimator: Any, missing: Missing) -> str:
+    """What to do about entries that are NaN."""
+    name = type(estimator).__name__
+    if missing == "unstored":
+        return "With missing='unstored' every stored entry is known: remove these from X, or use missing='nan'."
+    if "missing" in estimator.get_params(deep=False):
+        return f"If these entries are unknown, use {name}(missing='nan'), which leaves them out of the fit."
+    return (
+        f"{name} needs every entry. NMF(missing='nan') and WeightedNMF(missing='nan') leave unknown entries out of "
+        "the fit; or fill them in first."
+    )
 
 
 def what_is_missing(X: Any, missing: Missing) -> Missing:
     """None if X is complete after all: then nothing distinguishes it from data that never had holes."""
     if missing == "nan":
-        values = X.data if sp.issparse(X) else X
-        return "nan" if values.size and np.isnan(values.min()) else None
+        return "nan" if has_nan(X) else None
     return None if missing == "unstored" and X.nnz == X.shape[0] * X.shape[1] else missing
-
-
-def _check_structure(X: Any) -> None:
-    """Refuse broken index arrays: compiled code would read or write outside the matrix."""
-    if hasattr(X, "check_format"):
-        try:
-            X.check_format(full_check=True)
-        except ValueError as error:
-            raise ValueError(f"The sparse matrix X is broken: {error}") from error
 
 
 def _extremes(X: Any) -> tuple[float, float]:
     """The smallest and the largest of the known entries, zero among them."""
-    values = X.data if sp.issparse(X) else X
+    values = values_of(X)
     if values.size == 0:
         return 0.0, 0.0
-    # NaN is ignored, and nothing is said where there is nothing else.
-    smallest, highest = float(np.fmin.reduce(values, axis=None)), float(np.fmax.reduce(values, axis=None))
+    smallest, highest = float(values.min()), float(values.max())
+    if math.isnan(smallest):
+        # Where every entry is NaN, so are these.
+        smallest, highest = float(np.fmin.reduce(values, axis=None)), float(np.fmax.reduce(values, axis=None))
+        if math.isnan(smallest):
+            return 0.0, 0.0
     return min(smallest, 0.0), max(highest, 0.0)
 
 

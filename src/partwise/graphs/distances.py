@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.door import read_data, read_links
 from ..core.types import Array, IntArray
 from ..core.warn import warn
 from .samples import block_rows, blocks_of, row_dots, row_norms
@@ -32,12 +33,12 @@ def warn_if_distances(graph: Any, X: Any) -> None:
 
     Parameters
     ----------
-    graph : csr_array of shape (n_samples, n_samples)
+    graph : {array-like, sparse matrix} of shape (n_samples, n_samples)
         Symmetric edge weights, as :func:`check_graph` returns them.
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples, without missing entries.
     """
-    once = sp.coo_array(sp.triu(graph, 1))
+    X, once = read_data(X), sp.coo_array(sp.triu(read_links(graph, "graph"), 1))
     edges = np.arange(once.nnz)
     if once.nnz > MOST_EDGES:
         edges = np.random.RandomState(0).choice(once.nnz, MOST_EDGES, replace=False)
@@ -56,7 +57,6 @@ def warn_if_distances(graph: Any, X: Any) -> None:
 
 def _distances(X: Any, first: IntArray, second: IntArray) -> tuple[Array, Array]:
     """Squared Euclidean and cosine distances of some pairs of samples."""
-    X = sp.csr_array(X) if sp.issparse(X) else X
     euclidean, cosine = [], []
     for pairs in blocks_of(len(first), block_rows(X)):
         a, b = X[first[pairs]].astype(np.float64), X[second[pairs]].astype(np.float64)

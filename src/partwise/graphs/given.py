@@ -8,10 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from ..core.door import read_links, readable
 from ..core.types import IntArray
 from ..core.warn import warn
 from .distances import INSTEAD
-from .samples import canonical_csr, link_sources
+from .samples import link_sources
 
 SYMMETRY_TOLERANCE = 1e-10
 PART_OF_THE_SAMPLES = (
@@ -41,6 +42,7 @@ def check_graph(graph: Any, n_samples: int) -> Any:
     ValueError
         If the graph is not what it must be; the message names the property.
     """
+    graph = readable(graph, "The graph")
     matrix = graph if sp.issparse(graph) else np.asarray(graph)
     if matrix.shape != (n_samples, n_samples):
         whole = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] > n_samples
@@ -51,12 +53,7 @@ def check_graph(graph: Any, n_samples: int) -> Any:
         )
     if matrix.dtype.kind not in "buif":
         raise ValueError(f"The graph has dtype {matrix.dtype}; edge weights must be real numbers.")
-    try:
-        edges = canonical_csr(matrix if sp.issparse(matrix) else sp.csr_array(matrix)).astype(np.float64)
-    except ValueError as error:
-        raise ValueError(
-            f"The graph is not a valid sparse matrix ({error}); build it anew from its entries."
-        ) from error
+    edges = read_links(matrix, "graph").astype(np.float64)
     if not np.isfinite(edges.data).all():
         raise ValueError("The graph holds NaN or infinity; every edge weight must be finite.")
     if (edges.data < 0).any():
@@ -85,13 +82,14 @@ def warn_if_scattered(graph: Any, n_components: int, *, groups: IntArray | None 
 
     Parameters
     ----------
-    graph : csr_array of shape (n_samples, n_samples)
+    graph : {array-like, sparse matrix} of shape (n_samples, n_samples)
         Symmetric edge weights.
     n_components : int
         Number of components of the factorisation.
     groups : ndarray of shape (n_samples,), default=None
         Class of each sample, −1 for none, as from :func:`edit_by_labels`; samples of a class count as linked.
     """
+    graph = read_links(graph, "graph")
     if groups is not None:
         chains = _chains(groups)
         graph = graph + chains + chains.T

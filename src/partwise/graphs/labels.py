@@ -6,9 +6,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import column_or_1d
 
+from ..core.door import read_links
 from ..core.types import Array, IntArray
 from .samples import link_sources
 
@@ -72,7 +72,7 @@ def edit_by_labels(graph: Any, y: Any) -> tuple[Any, IntArray]:
 
     Parameters
     ----------
-    graph : csr_array of shape (n_samples, n_samples)
+    graph : {array-like, sparse matrix} of shape (n_samples, n_samples)
         Symmetric edge weights.
     y : array-like of shape (n_samples,) or None
         Labels, −1 where unknown, see :func:`check_labels`.
@@ -84,9 +84,9 @@ def edit_by_labels(graph: Any, y: Any) -> tuple[Any, IntArray]:
     groups : ndarray of shape (n_samples,)
         Index of each sample's class, −1 where unknown.
     """
-    groups, _ = check_labels(y, graph.shape[0])
+    edited = read_links(graph, "graph").copy()
+    groups, _ = check_labels(y, edited.shape[0])
     labelled = groups >= 0
-    edited = sp.csr_array(graph, copy=True)
     edited.data[labelled[link_sources(edited)] & labelled[edited.indices]] = 0
     edited.eliminate_zeros()
     return edited, groups

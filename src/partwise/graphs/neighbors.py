@@ -93,7 +93,7 @@ def choose_search(X: Any, method: Method = "auto", *, within: bool = True) -> Se
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
     method : {"auto", "exact", "approximate"}, default="auto"
         As for :func:`nearest_neighbors`.
     within : bool, default=True
@@ -115,7 +115,8 @@ def choose_search(X: Any, method: Method = "auto", *, within: bool = True) -> Se
                 "search. Use method='auto'."
             )
         return "index"
-    if not within or method == "exact" or (method == "auto" and X.shape[0] <= EXACT_ROWS):
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if not within or method == "exact" or (method == "auto" and n <= EXACT_ROWS):
         return "products"
     if find_spec("pynndescent") is not None:
         return "descent"
@@ -123,7 +124,7 @@ def choose_search(X: Any, method: Method = "auto", *, within: bool = True) -> Se
     if method == "approximate":
         raise ImportError(f"method='approximate' was given, which needs pynndescent: {install}. Or use method='exact'.")
     warn(
-        f"The neighbours of {X.shape[0]} samples are searched exactly, which takes long. For a faster approximate "
+        f"The neighbours of {n} samples are searched exactly, which takes long. For a faster approximate "
         f"search: {install}. For the exact one without this message: method='exact'.",
     )
     return "products"

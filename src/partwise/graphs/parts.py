@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array
 
+from ..core.door import read_data
 from ..core.types import Array, IntArray
 from .given import check_graph
-from .samples import canonical_csr
 
 KEY_BYTES = 16
 
@@ -95,9 +94,7 @@ class SampleGraph:
 
 def _row_keys(X: Any) -> Array:
     """A hash of every sample, the same for dense and sparse data and for all types that hold its values."""
-    if sp.issparse(X):
-        X = canonical_csr(X)
-    X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=False)
+    X = read_data(X, allow_nan=True)
     keys = np.empty((X.shape[0], KEY_BYTES), np.uint8)
     for i in range(X.shape[0]):
         if sp.issparse(X):

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.door import read_links
 from ..core.types import Array, IntArray
 from .samples import BLOCK_ENTRIES, blocks_of, read_new_samples, read_samples, row_dots
 from .weights import heat_bandwidth
@@ -41,7 +42,7 @@ def local_predictors(
 
     Parameters
     ----------
-    links : csr_array of shape (n_samples, n_train)
+    links : sparse matrix of shape (n_samples, n_train)
         Who is a neighbour of whom, as from :func:`nearest_neighbors`: equally many for every sample that has any.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples to predict.
@@ -72,6 +73,7 @@ def local_predictors(
         X = X_train = read_samples(X)
     else:
         X, X_train = read_new_samples(X, X_train)
+    links = read_links(links)
     samples, neighbors = _neighborhoods(links)
     p = neighbors.shape[1]
     kernel_values = _block_kernel(kernel, bandwidth)
@@ -94,7 +96,7 @@ def rbf_bandwidth(X: Any, links: Any) -> float:
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-    links : csr_array of shape (n_samples, n_samples)
+    links : sparse matrix of shape (n_samples, n_samples)
         Who is a neighbour of whom.
     """
     return BANDWIDTH_FACTOR * heat_bandwidth(X, links)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array
 
+from ..core.door import read_data, values_of
 from ..core.types import Array, IntArray
 
 # A block of rows holds at most so many numbers (16 MB), and two blocks meet in at most BLOCK_ROWS² (8 MB).
@@ -18,26 +18,10 @@ BLOCK_ROWS = 2**10
 SMALLEST, LARGEST = 1e-140, 1e140
 
 
-def canonical_csr(matrix: Any) -> Any:
-    """A sparse matrix as CSR with valid, sorted, unique indices; shares memory with `matrix` where it can."""
-    if matrix.format in ("csr", "csc", "bsr"):
-        # Indices out of range crash the process when converted or multiplied. The check runs on a second
-        # object over the same memory, because it may replace the index arrays of the one it is called on.
-        matrix = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
-        matrix.check_format(full_check=True)
-    csr = sp.csr_array(matrix)
-    if not csr.has_canonical_format:
-        csr = csr.copy()
-        csr.sum_duplicates()
-    return csr
-
-
 def read_samples(X: Any, name: str = "X") -> Any:
     """Validate samples × features: a float32 or float64 array, or a CSR array; copied only to convert."""
-    if sp.issparse(X):
-        X = canonical_csr(X)
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name)
-    values = X.data if sp.issparse(X) else X
+    X = read_data(X, name=name)
+    values = values_of(X)
     size = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
     if size and not SMALLEST < size < LARGEST:
         raise ValueError(

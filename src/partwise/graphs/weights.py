@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.door import read_links
 from ..core.types import Array
 from .neighbors import Method, Metric, nearest_neighbors
 from .samples import block_rows, blocks_of, link_sources, read_new_samples, read_samples, row_dots
@@ -113,7 +114,7 @@ def weigh_links(
 
     Parameters
     ----------
-    links : csr_array of shape (n_samples, n_train)
+    links : sparse matrix of shape (n_samples, n_train)
         Who is linked to whom; the stored values do not matter.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples the links start from.
@@ -130,6 +131,7 @@ def weigh_links(
         A new array; links of weight zero are not stored.
     """
     _check_weights(edge_weights, bandwidth)
+    links = read_links(links)
     if edge_weights == "binary":
         weights = np.ones(links.nnz)
     elif edge_weights == "cosine":
@@ -152,7 +154,7 @@ def heat_bandwidth(X: Any, links: Any) -> float:
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples.
-    links : csr_array of shape (n_samples, n_samples)
+    links : sparse matrix of shape (n_samples, n_samples)
         Who is linked to whom: the binary :func:`neighbor_graph`.
 
     Returns
@@ -160,7 +162,7 @@ def heat_bandwidth(X: Any, links: Any) -> float:
     bandwidth : float
         Positive. Weights of :func:`weigh_links` with it are those of the default.
     """
-    return _mean_or_one(_over_links(_squared_distances, links, X, None))
+    return _mean_or_one(_over_links(_squared_distances, read_links(links), X, None))
 
 
 def _check_weights(edge_weights: str, bandwidth: float | None) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from ..core.door import read_data, readable
 from ..core.types import Array
 
 
@@ -41,12 +41,10 @@ def sparseness(X: Any, *, axis: int = -1) -> Array | float:
     >>> sparseness([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 2.0, 0.0]])
     array([0., 1.])
     """
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_2d=False)
+    X = readable(X)
+    X = (read_data(X) if np.ndim(X) == 2 else check_array(X, ensure_2d=False)).astype(np.float64, copy=False)
     if not -X.ndim <= axis < X.ndim:
         raise ValueError(f"axis={axis} was given, but X has {X.ndim} dimensions; give an axis that it has.")
-    if sp.issparse(X):
-        X = sp.csr_array(X, copy=True)
-        X.sum_duplicates()
     # Scaled, because squares of very large or small numbers leave the range of float64.
     X = abs(X) / (abs(X).max() or 1.0)
     root = np.sqrt(X.shape[axis])

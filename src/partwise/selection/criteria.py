@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.door import read_data, read_links
 from ..core.types import IntArray
 from ..graphs.samples import row_norms
 
@@ -89,8 +90,13 @@ def link_criteria(edges: Any, labels: IntArray, n_clusters: int) -> tuple[float,
 
 def _between(edges: Any, labels: IntArray) -> Any:
     """Weight of the links between every two clusters, and inside each, counted from both ends."""
-    Z = _membership(labels)
-    return sp.csr_array(Z.T @ (sp.csr_array(edges, dtype=np.float64) @ Z))
+    edges, Z = read_links(edges, "edges").astype(np.float64), _membership(labels)
+    if edges.shape != (Z.shape[0], Z.shape[0]):
+        raise ValueError(
+            f"edges has shape {edges.shape} and there are {Z.shape[0]} labels; edges must be square, with a row for "
+            "every label."
+        )
+    return sp.csr_array(Z.T @ (edges @ Z))
 
 
 def _cut(links: Any, n_clusters: int | None) -> float:
@@ -116,6 +122,7 @@ def _information(links: Any) -> float:
 
 
 def _membership(labels: IntArray) -> Any:
+    labels = np.asarray(labels)
     n = len(labels)
     return sp.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))
 
@@ -128,7 +135,7 @@ def silhouette(X: Any, labels: IntArray, metric: Distance = "cosine") -> float:
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
     labels : ndarray of int, shape (n_samples,)
     metric : {"cosine", "euclidean"}, default="cosine"
 
@@ -137,7 +144,10 @@ def silhouette(X: Any, labels: IntArray, metric: Distance = "cosine") -> float:
     silhouette : float
         In [−1, 1]; higher is better. 0 if there is one cluster only.
     """
+    X = read_data(X)
     labels = np.unique(labels, return_inverse=True)[1].ravel()
+    if len(labels) != X.shape[0]:
+        raise ValueError(f"There are {len(labels)} labels and {X.shape[0]} samples; give one label per sample.")
     n, k = len(labels), int(labels.max()) + 1
     if k == 1:
         return 0.0

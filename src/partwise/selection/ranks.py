@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
+from ..core.door import read_data
 from ..core.interruption import fit_whole
 from ..core.state import State
 from ..core.storage import as_operand
@@ -155,7 +156,7 @@ def cross_validate_entries(
             f"{type(estimator).__name__} takes no missing entries, so none can be hidden from it. Use NMF or "
             "Factorization, or look at stability alone."
         )
-    X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32))
+    X = read_data(X)
     rng = check_random_state(random_state)
     losses = np.empty((len(ranks), n_splits))
     for split in range(n_splits):

@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.base import clone
 
+from ..core.door import read_data
 from ..core.interruption import fit_whole
 from ..graphs import neighbor_graph
 from .criteria import agreement, modularity, neighbor_information, normalized_cut, silhouette
@@ -40,6 +41,7 @@ def _prediction_strength(estimator: Any, X: Any, y: Any = None) -> float:
 
 
 def _graph(X: Any) -> Any:
+    X = read_data(X)
     return neighbor_graph(X, min(JUDGING_NEIGHBORS, X.shape[0] - 1))
 
 

@@ -11,6 +11,7 @@ N = x y^(β−2) Hᵀ; the powers of the multiplicative step are those of Févot
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
@@ -116,6 +117,12 @@ class BoundDivergence(BoundTerm):
         _, N, P = self._evaluate(state, factor)
         down, up = min(self.beta - 2, 0.0), max(self.beta - 1, 0.0)
         return Split(up={up: P}, down={down: N}, quadratic=self.beta == 2)
+
+    def kept(self) -> BoundDivergence:
+        """Without the entries and weights of the training samples."""
+        other = copy(self)
+        other._observed = other._weights = other._sample_weight = None
+        return other
 
     def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
         """New samples count once each, with all entries that are not missing."""

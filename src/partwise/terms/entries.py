@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.door import canonical_csr, readable
 from ..core.operand import Operand
 from ..core.storage import as_operand
 from ..core.types import Array
@@ -49,8 +50,9 @@ def check_weights(weights: Any, X: Operand) -> Any:
     """Element weights as a dense array or a CSR array of X's shape, or None."""
     if weights is None:
         return None
+    weights = readable(weights, "weights")
     if sp.issparse(weights):
-        weights = sp.csr_array(weights)
+        weights = canonical_csr(weights, "weights")
         values = weights.data
     else:
         weights = np.asarray(weights)

@@ -66,6 +66,12 @@ class Gauged(BoundTerm):
             ridge = ridge / (2 * np.maximum(norms, np.finfo(dtype).eps * (norms.mean() or 1.0)))
         return Quadratic(couplings=(Coupling(ridge.astype(dtype), state.metric(factor)),))
 
+    def kept(self) -> Gauged:
+        """Its penalty as a model keeps it."""
+        penalty = self.penalty.kept()
+        assert isinstance(penalty, BoundPenalty)  # a term is kept as what it is
+        return Gauged(penalty)
+
     def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
         """The returned components have unit norm, so new codes see the penalty as it is written."""
         return self.penalty.for_new(X_new, codes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -124,6 +125,12 @@ class BoundNeighborGraph(BoundSmoothness):
         if self.search == "given" and self._X.missing is None:
             warn_if_distances(self.edges, self._X.array)
         warn_if_scattered(self.edges, n_components, groups=self._groups)
+
+    def kept(self) -> BoundNeighborGraph:
+        """With training samples of its own, to link new ones to."""
+        other = copy(self)
+        other._X = self._X.kept
+        return other
 
     def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
         """New samples are drawn to the codes of their nearest training samples."""

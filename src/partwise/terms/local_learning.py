@@ -104,6 +104,12 @@ class BoundLocalLearning(BoundSmoothness):
         """Warn if the neighbourhoods fall into more pieces than there are components."""
         warn_if_scattered(self.predictors, n_components)
 
+    def kept(self) -> BoundLocalLearning:
+        """With training samples of its own, in which neighbours of new ones are found."""
+        other = copy(self)
+        other._X = self._X.kept
+        return other
+
     def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
         """New codes are drawn to what the training codes of their neighbours predict."""
         term = self._term

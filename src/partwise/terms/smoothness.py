@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from ..core.door import read_links
 from ..core.forms import Coupling, Quadratic
 from ..core.operand import Operand
 from ..core.rows import Diagonal, Links, RowMatrix
@@ -40,7 +40,7 @@ class Smoothness(Term):
 
 
 def _check_matrix(S: Any, n: int) -> Any:
-    S = sp.csr_array(S)
+    S = read_links(S, "S")
     if S.shape != (n, n):
         raise ValueError(f"S has shape {S.shape}; for {n} samples it must be ({n}, {n}).")
     if not np.isfinite(S.data).all():
