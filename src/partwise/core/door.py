@@ -94,11 +94,11 @@ def readable(X: Any, name: str = "X") -> Any:
         )
     if isinstance(X, np.ndarray) or sp.issparse(X):
         return X
-    kind = type(X)
-    advice = ADVICE.get(kind.__module__.partition(".")[0])
+    library = type(X).__module__.partition(".")[0]
+    advice = ADVICE.get(library)
     if advice is None:
         return X
-    refusal = f"{name} is a {kind.__name__} of {kind.__module__.partition('.')[0]}, not an array in memory. {advice}"
+    refusal = f"{name} is an object of {library} ({type(X).__name__}), not an array in memory. {advice}"
     if not hasattr(X, "__array__"):
         raise TypeError(refusal)
     try:
