@@ -2,6 +2,7 @@
 
 import inspect
 import warnings
+from dataclasses import is_dataclass
 from functools import partial
 
 import numpy as np
@@ -249,9 +250,9 @@ def taking(*names):
         public = getattr(room, "__all__", [name for name in vars(room) if not name.startswith("_")])
         for name in public:
             thing = getattr(room, name)
-            made_here = getattr(thing, "__module__", "").startswith(room.__name__)
-            own = made_here and (inspect.isfunction(thing) or inspect.isclass(thing))
-            if own and not inspect.signature(thing).parameters.keys().isdisjoint(names):
+            made_here = getattr(thing, "__module__", "").startswith(room.__name__) and not is_dataclass(thing)
+            called = thing.__init__ if inspect.isclass(thing) else thing
+            if made_here and inspect.isfunction(called) and set(names) & set(inspect.signature(called).parameters):
                 found.add(f"{room.__name__.removeprefix('partwise.')}.{name}")
     return found
 
