@@ -44,8 +44,8 @@ class NormalizedCut(BaseSpectralClustering):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Rows of the eigenvectors, as scikit-learn's `spectral_embedding` gives them; zero for samples without neighbours,
-        and for those in small pieces of a graph of more than k pieces.
+        Rows of the eigenvectors, as scikit-learn's `spectral_embedding` gives them; zero for samples without
+        neighbours, and for those in small pieces of a graph of more than k pieces.
     labels_ : ndarray of int, shape (n_samples,)
         Clusters, by the best of 20 runs of k-means on first access.
     n_components_ : int
