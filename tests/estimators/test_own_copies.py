@@ -26,7 +26,7 @@ X[X < 0.3] = 0
 NEW = X[:12] * RNG.uniform(0.5, 1.5, size=(12, 8))
 Y = np.where(np.arange(40) % 4 == 0, np.arange(40) % 3, -1)
 QUICK = {"n_components": 3, "max_iter": 5, "tol": 0.0, "random_state": 0}
-QUICK |= {"graph_strength": 10.0, "local_strength": 1.0, "coordinate_strength": 1.0}
+QUICK |= {"use_labels": True, "graph_strength": 10.0, "local_strength": 1.0, "coordinate_strength": 1.0}
 W, H, P = RNG.uniform(size=(40, 3)), RNG.uniform(size=(3, 8)), RNG.uniform(size=(40, 3))
 GRAPH = neighbor_graph(X, 4)
 
@@ -81,6 +81,8 @@ def answers(model):
     for name in ("transform", "predict", "score"):
         if hasattr(model, name):
             found[name] = getattr(model, name)(NEW)
+    if hasattr(model, "classes_"):
+        found |= {"transduction_": model.transduction_, "predict_classes": model.predict_classes(NEW)}
     return found
 
 

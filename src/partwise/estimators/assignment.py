@@ -22,6 +22,7 @@ class Assignment:
     Parameters
     ----------
     codes : ndarray of shape (n_samples, n_components)
+        Not to be changed any more: they are looked at when labels are first asked for.
     rule : {"kmeans", "argmax"}
         The best run of k-means on the codes, or the largest entry of each code.
     seed : int
@@ -42,8 +43,7 @@ class Assignment:
         trusted: Array | None = None,
         n_starts: int = KMEANS_STARTS,
     ):
-        # A copy: labels are found later, and what the codes came from may have been changed by then.
-        self._codes: Array | None = codes.copy()
+        self._codes = codes
         self._rule = rule
         self._seed = seed
         self._n_clusters = codes.shape[1] if n_clusters is None else n_clusters
@@ -56,26 +56,24 @@ class Assignment:
         """Labels of the training codes without gaps, and the places of the clusters."""
         if self._learned is not None:
             return self._learned
-        assert self._codes is not None  # they are dropped below, when they have told everything
-        raw, centres = (self._codes.argmax(axis=1), None) if self._rule == "argmax" else self._cluster(self._codes)
+        raw, centres = (self._codes.argmax(axis=1), None) if self._rule == "argmax" else self._cluster()
         used, labels = np.unique(raw, return_inverse=True)
         k = self._n_clusters
         if len(used) < k:
             warn(f"The codes give {len(used)} clusters, not n_components={k}; labels run from 0 to {len(used) - 1}.")
         self._learned = labels.astype(np.intp).ravel(), used if centres is None else centres[used]
-        self._codes = None
         return self._learned
 
-    def _cluster(self, codes: Array) -> tuple[IntArray, Array]:
+    def _cluster(self) -> tuple[IntArray, Array]:
         from sklearn.cluster import KMeans
 
-        seen = codes if self._trusted is None else codes[self._trusted]
-        n_clusters = count_distinct(seen, self._n_clusters)
+        codes = self._codes if self._trusted is None else self._codes[self._trusted]
+        n_clusters = count_distinct(codes, self._n_clusters)
         kmeans = KMeans(n_clusters=n_clusters, n_init=self._n_starts, random_state=self._seed)
         # Codes are narrow: threads would wait for each other more than work.
         with one_thread():
-            kmeans.fit(seen)
-            labels = kmeans.labels_ if self._trusted is None else kmeans.predict(codes)
+            kmeans.fit(codes)
+            labels = kmeans.labels_ if self._trusted is None else kmeans.predict(self._codes)
         return labels, kmeans.cluster_centers_
 
     @property

@@ -139,7 +139,8 @@ class BaseFactorization(
                 self._fit_operand(operand, labels, callbacks, rng)
         self.__dict__.pop("_rescaled", None)
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        self._assignment = self._assign(self._clustered(self.embedding_, operand), seed)
+        self._codes = self.embedding_.copy()
+        self._assignment = self._assign(self._clustered(self._codes, operand), seed)
         return self
 
     def _weighed(self, X: Operand) -> Operand:
@@ -183,7 +184,7 @@ class BaseFactorization(
         self._record(minimum.result)
         self.scale_ = minimum.unit
         coupled = any(term.couples_samples for term in bound)
-        self._keep(minimum.terms, coupled)
+        self._keep(minimum.terms)
         if X.sample_weight is not None and (X.sample_weight == 0).any() and not coupled:
             # A sample that does not count leaves its code open: give it the one it would get as a new sample.
             unseen = np.flatnonzero(X.sample_weight == 0)

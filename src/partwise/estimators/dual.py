@@ -102,7 +102,7 @@ class BaseDualFactorization(UnweightedFactorization):
                 objective, self._new_solver(objective), starts, Options(self.max_iter, self.tol, tuple(callbacks))
             )
             self._settle(normalise(result.state, unit), dual)
-            self._keep(terms[len(dual) :], coupled=bool(on_codes))
+            self._keep(terms[len(dual) :])
         self._losses = self._fits()
         self._record(result)
 

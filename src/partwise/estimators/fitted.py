@@ -33,8 +33,8 @@ class FittedFactorization(TransformerMixin):
     history_: dict[str, list[float]]
     _losses: list[Term]
     _assignment: Assignment
-    # Codes to which terms link new samples: a copy, so that `embedding_` is free to be changed. None if there are none.
-    _linked_codes: Array | None = None
+    # The model's own copy of the training codes: `embedding_` is the user's, who may change it.
+    _codes: Array | None = None
     # Which entries of X are unknown; estimators that take them have a parameter of this name.
     missing: Missing = None
     # The fit in another unit, if the data were too large or too small for their own.
@@ -51,13 +51,13 @@ class FittedFactorization(TransformerMixin):
 
     def _training_codes(self, dtype: Any) -> Array:
         """What new samples are linked to."""
-        codes = self.embedding_ if self._linked_codes is None else self._linked_codes
+        codes = self.embedding_ if self._codes is None else self._codes
         return codes.astype(dtype, copy=False)
 
-    def _keep(self, terms: Sequence[BoundTerm], coupled: bool) -> None:
-        """Keep what new samples need, out of reach of whoever changes the data or `embedding_`."""
+    def _keep(self, terms: Sequence[BoundTerm]) -> None:
+        """Keep what new samples need of the terms, out of reach of whoever changes the data."""
         self._bound_terms = [term.kept() for term in terms]
-        self._linked_codes = self.embedding_.copy() if coupled else None
+        self._codes = None
 
     def transform(self, X: Any) -> Array:
         """Code new samples with the learned components, under the same terms.

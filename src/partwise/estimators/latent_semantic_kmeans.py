@@ -114,7 +114,7 @@ class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, Transfor
         # Rows of H are orthonormal, so the squares of X are those of W and those of what W H leaves.
         left = as_operand(X).row_squared_norms().sum() - as_operand(self.embedding_).row_squared_norms().sum()
         self.reconstruction_err_ = float(np.sqrt(max(left, 0.0)))
-        self._assignment = Assignment(self.embedding_, "kmeans", int(seeds[1]), self.n_components)
+        self._assignment = Assignment(self.embedding_.copy(), "kmeans", int(seeds[1]), self.n_components)
         self.__dict__.pop("_rescaled", None)
         return self
 

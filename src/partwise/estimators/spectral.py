@@ -58,7 +58,7 @@ class BaseSpectralClustering(Persistent, ClusterMixin, BaseEstimator, metaclass=
             return self
         rng = check_random_state(self.random_state)
         self.embedding_ = np.ascontiguousarray(self._embed(as_operand(X)), X.dtype)
-        self._assignment = Assignment(self.embedding_, "kmeans", int(rng.randint(np.iinfo(np.int32).max)))
+        self._assignment = Assignment(self.embedding_.copy(), "kmeans", int(rng.randint(np.iinfo(np.int32).max)))
         self.n_components_ = self.n_components
         self.__dict__.pop("_rescaled", None)
         return self
