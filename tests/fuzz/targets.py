@@ -133,6 +133,8 @@ def damaged_members(originals):
     return from_seeds(damage_member, originals)
 
 
+TAGS = ["array", "scalar", "float", "tuple", "dict", "object", "attributes", "sparse", "parts", "shape", "dtype"]
+TAGS += ["words", "objects", "range", "random_state"]
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -143,22 +145,7 @@ JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(
-                [
-                    "array",
-                    "scalar",
-                    "tuple",
-                    "dict",
-                    "object",
-                    "attributes",
-                    "sparse",
-                    "parts",
-                    "shape",
-                    "dtype",
-                    "words",
-                ]
-                + ["objects", "range", "float", "random_state"]
-            ),
+            st.sampled_from(TAGS),
             inner,
             max_size=3,
         )

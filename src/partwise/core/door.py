@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from .indices import check_pointers
 from .types import Array
 
 FLOATS = (np.float64, np.float32)
@@ -146,6 +147,7 @@ def _checked(matrix: Any) -> Any:
     """The matrix without what is not its own, after a look at its indices where conversions would trust them."""
     kinds = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
     if matrix.format in kinds:
+        check_pointers(matrix.indptr)
         # A second object over the same memory: the check may replace the index arrays of the one it is called on.
         matrix = kinds[matrix.format]((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
         matrix.check_format(full_check=True)

@@ -1,4 +1,4 @@
-"""Sparse matrices for routines of others that count in 32 bits."""
+"""Index arrays of sparse matrices: whether they hold together, and those that routines of others can count with."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from typing import Any
 import numpy as np
 
 MOST = int(np.iinfo(np.int32).max)
+
+
+def check_pointers(indptr: Any) -> None:
+    """Refuse row or column pointers that fall: compiled code would read or write outside the matrix.
+
+    scipy's own check passes over matrices whose last pointer is zero or negative.
+    """
+    if indptr.size == 0 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError("its index pointers do not rise from zero")
 
 
 def narrow(matrix: Any, routine: str) -> Any:

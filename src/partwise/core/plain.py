@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .archive import KINDS, Refused
+from .indices import check_pointers
 from .types import Array
 
 Tree = Any
@@ -216,6 +217,7 @@ def sparse_matrix(parts: Any, shape: Any, kind: Any = sp.csr_array) -> Any:
     if len(indptr) != compressed + 1 or len(data) != len(indices):
         raise Refused(f"the parts of its sparse matrix do not fit together for shape ({rows}, {columns})")
     try:
+        check_pointers(indptr)
         matrix = kind((data, indices, indptr), shape=(rows, columns))
         matrix.check_format(full_check=True)
     except ValueError as error:
