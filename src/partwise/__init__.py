@@ -9,20 +9,75 @@ from typing import TYPE_CHECKING
 from . import estimators
 from .lazy import importer
 
+# Names are imported when they are first asked for. Type checkers need each of them in full.
 if TYPE_CHECKING:
-    from .estimators import *  # noqa: F403  (the list has one home)
+    from . import callbacks as callbacks
+    from . import datasets as datasets
+    from . import experiments as experiments
+    from . import graphs as graphs
+    from . import methods as methods
+    from . import metrics as metrics
+    from . import selection as selection
+    from . import terms as terms
+    from . import testing as testing
+    from .estimators import NMF as NMF
+    from .estimators import CauchyNMF as CauchyNMF
+    from .estimators import ConceptFactorization as ConceptFactorization
+    from .estimators import ConstrainedNMF as ConstrainedNMF
+    from .estimators import ConvexNMF as ConvexNMF
+    from .estimators import Factorization as Factorization
+    from .estimators import GraphNMF as GraphNMF
+    from .estimators import KernelGraphNMF as KernelGraphNMF
+    from .estimators import LatentSemanticKMeans as LatentSemanticKMeans
+    from .estimators import LocalCoordinateNMF as LocalCoordinateNMF
+    from .estimators import LocalLearningClustering as LocalLearningClustering
+    from .estimators import LocalLearningNMF as LocalLearningNMF
+    from .estimators import LocalNMF as LocalNMF
+    from .estimators import LocalSimilarityNMF as LocalSimilarityNMF
+    from .estimators import NormalizedCut as NormalizedCut
+    from .estimators import OrthogonalNMF as OrthogonalNMF
+    from .estimators import OrthogonalTriNMF as OrthogonalTriNMF
+    from .estimators import SemiNMF as SemiNMF
+    from .estimators import SparsenessNMF as SparsenessNMF
+    from .estimators import TensorNMF as TensorNMF
+    from .estimators import WeightedNMF as WeightedNMF
     from .persistence import load as load
 
 __version__ = "0.1.0"
 
+__all__ = [
+    "NMF",
+    "CauchyNMF",
+    "ConceptFactorization",
+    "ConstrainedNMF",
+    "ConvexNMF",
+    "Factorization",
+    "GraphNMF",
+    "KernelGraphNMF",
+    "LatentSemanticKMeans",
+    "LocalCoordinateNMF",
+    "LocalLearningClustering",
+    "LocalLearningNMF",
+    "LocalNMF",
+    "LocalSimilarityNMF",
+    "NormalizedCut",
+    "OrthogonalNMF",
+    "OrthogonalTriNMF",
+    "SemiNMF",
+    "SparsenessNMF",
+    "TensorNMF",
+    "WeightedNMF",
+    "__version__",
+    "load",
+]
+
 _ROOMS = ("callbacks", "datasets", "experiments", "graphs", "methods", "metrics", "selection", "terms", "testing")
 
-__all__ = [*estimators.__all__, "__version__", "load"]
-
-__getattr__ = importer(
-    __name__,
-    {**dict.fromkeys(estimators.__all__, "estimators"), "load": "persistence", **{room: room for room in _ROOMS}},
-)
+if not TYPE_CHECKING:  # a type checker would take any name for one of the package
+    __getattr__ = importer(
+        __name__,
+        {**dict.fromkeys(estimators.__all__, "estimators"), "load": "persistence", **{room: room for room in _ROOMS}},
+    )
 
 
 def __dir__() -> list[str]:

@@ -27,6 +27,30 @@ if TYPE_CHECKING:
     from .tensor_nmf import TensorNMF as TensorNMF
     from .weighted_nmf import WeightedNMF as WeightedNMF
 
+__all__ = [
+    "NMF",
+    "CauchyNMF",
+    "ConceptFactorization",
+    "ConstrainedNMF",
+    "ConvexNMF",
+    "Factorization",
+    "GraphNMF",
+    "KernelGraphNMF",
+    "LatentSemanticKMeans",
+    "LocalCoordinateNMF",
+    "LocalLearningClustering",
+    "LocalLearningNMF",
+    "LocalNMF",
+    "LocalSimilarityNMF",
+    "NormalizedCut",
+    "OrthogonalNMF",
+    "OrthogonalTriNMF",
+    "SemiNMF",
+    "SparsenessNMF",
+    "TensorNMF",
+    "WeightedNMF",
+]
+
 HOMES = {
     "NMF": "nmf",
     "CauchyNMF": "cauchy_nmf",
@@ -51,6 +75,5 @@ HOMES = {
     "WeightedNMF": "weighted_nmf",
 }
 
-__all__ = list(HOMES)
-
-__getattr__ = importer(__name__, HOMES)
+if not TYPE_CHECKING:  # a type checker would take any name for one of the package
+    __getattr__ = importer(__name__, HOMES)

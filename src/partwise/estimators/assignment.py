@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from ..core.distinct import count_distinct
 from ..core.threads import one_thread
 from ..core.types import Array, IntArray
 from ..core.warn import warn
-
-Assign = Literal["kmeans", "argmax"]
+from .options import Assign
 
 KMEANS_STARTS = 20
 

@@ -53,6 +53,11 @@ OPEN: tuple[Any, ...] = (StrOptions({"auto"}), list, tuple, range, np.ndarray)
 NAMED_STARTS = ("auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled")
 
 
+def closed(rules: list[Any]) -> list[Any]:
+    """What a parameter accepts where it cannot be chosen."""
+    return [rule for rule in rules if rule not in OPEN]
+
+
 class BaseFactorization(
     FittedFactorization,
     Persistent,

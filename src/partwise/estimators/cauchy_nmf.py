@@ -21,6 +21,7 @@ from ..solvers.loop import Options, minimise
 from ..terms import TruncatedCauchy
 from ..terms.cauchy import residual_deviation, truncated_entries
 from .base import BaseFactorization
+from .options import Assign, FloatOrAuto, Init, Scale
 from .units import Units, codes_unit
 
 # The way to the scale: so many rounds of so many sweeps, each for the residuals that the last one left.
@@ -111,15 +112,15 @@ class CauchyNMF(BaseFactorization):
         self,
         n_components: int = 8,
         *,
-        cauchy_scale: Any = "auto",
+        cauchy_scale: FloatOrAuto = "auto",
         truncation: float = 3.0,
-        scale: str | None = "auto",
-        init: Any = "auto",
+        scale: Scale = "auto",
+        init: Init = "auto",
         max_iter: int = 500,
         tol: float = 1e-5,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,

@@ -12,6 +12,7 @@ from ..core.types import Factor
 from ..terms.dual import DualFit
 from .dual import BaseDualFactorization
 from .graph_on_codes import GraphOnCodes
+from .options import Assign, AutoScale, ClusterInit, DualSolver, EdgeWeights, Kernel, Metric, NeighborsMethod
 from .scale import apply_scale
 from .units import Units, no_functions
 
@@ -110,22 +111,22 @@ class ConceptFactorization(GraphOnCodes, BaseDualFactorization):
         *,
         graph_strength: float = 10.0,
         n_neighbors: int = 5,
-        metric: str = "cosine",
-        edge_weights: str = "binary",
+        metric: Metric = "cosine",
+        edge_weights: EdgeWeights = "binary",
         edge_bandwidth: float | None = None,
         graph: Any = None,
-        neighbors_method: str = "auto",
-        kernel: Any = "linear",
+        neighbors_method: NeighborsMethod = "auto",
+        kernel: Kernel = "linear",
         bandwidth: float | None = None,
         n_landmarks: int = 500,
-        scale: str | None = "auto",
-        solver: str = "auto",
-        init: Any = "auto",
+        scale: AutoScale = "auto",
+        solver: DualSolver = "auto",
+        init: ClusterInit = "auto",
         max_iter: int = 500,
         tol: float = 1e-4,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,

@@ -15,6 +15,7 @@ from ..terms.divergence import order, row_potentials
 from .base import BaseFactorization
 from .labelled import LabelledFactorization
 from .nmf import NMF, fit_term
+from .options import Assign, Init, Loss, Scale, Solver
 from .units import Units, codes_unit
 
 
@@ -79,15 +80,15 @@ class ConstrainedNMF(LabelledFactorization):
         self,
         n_components: int = 8,
         *,
-        loss: str | float = "frobenius",
-        scale: str | None = "auto",
-        solver: str = "auto",
-        init: Any = "auto",
+        loss: Loss = "frobenius",
+        scale: Scale = "auto",
+        solver: Solver = "auto",
+        init: Init = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,

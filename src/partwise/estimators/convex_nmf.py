@@ -9,6 +9,7 @@ from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Factor
 from ..terms.dual import DualFit
 from .dual import BaseDualFactorization
+from .options import Assign, ClusterInit, DualSolver, Kernel
 from .units import Units
 
 
@@ -83,16 +84,16 @@ class ConvexNMF(BaseDualFactorization):
         self,
         n_components: int = 8,
         *,
-        kernel: Any = "linear",
+        kernel: Kernel = "linear",
         bandwidth: float | None = None,
         n_landmarks: int = 500,
-        solver: str = "auto",
-        init: Any = "auto",
+        solver: DualSolver = "auto",
+        init: ClusterInit = "auto",
         max_iter: int = 500,
         tol: float = 1e-4,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,

@@ -12,6 +12,7 @@ from ..terms.divergence import order
 from .base import BaseFactorization
 from .labelled import LabelledFactorization
 from .nmf import NMF
+from .options import Assign, Init, Scale, Solver
 from .units import Units, Unscalable, codes_unit
 
 
@@ -65,14 +66,14 @@ class Factorization(LabelledFactorization):
         *,
         terms: Sequence[Term] | None = None,
         missing: Missing = None,
-        scale: str | None = "auto",
-        solver: str = "auto",
-        init: Any = "auto",
+        scale: Scale = "auto",
+        solver: Solver = "auto",
+        init: Init = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,

@@ -16,6 +16,18 @@ from ..terms.graph import BoundNeighborGraph
 from .base import OPEN, BaseFactorization
 from .labelled import LabelledFactorization
 from .nmf import fit_term
+from .options import (
+    Assign,
+    EdgeWeights,
+    Init,
+    Metric,
+    NeighborsMethod,
+    OpenFloat,
+    OpenInt,
+    PenalisedLoss,
+    Scale,
+    Solver,
+)
 from .units import Units, codes_unit, no_functions
 
 
@@ -121,32 +133,32 @@ class GraphNMF(LabelledFactorization):
 
     def __init__(
         self,
-        n_components: Any = 8,
+        n_components: OpenInt = 8,
         *,
-        graph_strength: Any = 10.0,
-        n_neighbors: Any = 5,
-        metric: str = "cosine",
-        edge_weights: str = "binary",
+        graph_strength: OpenFloat = 10.0,
+        n_neighbors: OpenInt = 5,
+        metric: Metric = "cosine",
+        edge_weights: EdgeWeights = "binary",
         bandwidth: float | None = None,
         graph: Any = None,
         use_labels: bool = False,
-        neighbors_method: str = "auto",
-        loss: str = "frobenius",
-        scale: str | None = "auto",
-        solver: str = "auto",
-        init: Any = "auto",
+        neighbors_method: NeighborsMethod = "auto",
+        loss: PenalisedLoss = "frobenius",
+        scale: Scale = "auto",
+        solver: Solver = "auto",
+        init: Init = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
     ):
-        self.n_components = n_components
-        self.graph_strength = graph_strength
-        self.n_neighbors = n_neighbors
+        self.n_components: Any = n_components
+        self.graph_strength: Any = graph_strength
+        self.n_neighbors: Any = n_neighbors
         self.metric = metric
         self.edge_weights = edge_weights
         self.bandwidth = bandwidth

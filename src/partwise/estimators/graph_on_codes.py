@@ -6,7 +6,9 @@ from typing import Any, ClassVar
 
 from ..core.term import Term
 from ..terms import NeighborGraph
+from .base import closed
 from .graph_nmf import GraphNMF
+from .options import EdgeWeights, Metric, NeighborsMethod
 
 # The bandwidth of a heat kernel on edges must not be taken for that of the kernel between samples.
 _NAMES = {
@@ -17,17 +19,18 @@ _NAMES = {
 class GraphOnCodes:
     """graph_strength · Σ_{i<j} e_ij ‖w_i − w_j‖² as a term, from the parameters that :class:`GraphNMF` has too."""
 
+    # Nothing of the graph is chosen here.
     _graph_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: GraphNMF._parameter_constraints[theirs] for name, theirs in _NAMES.items()
+        name: closed(GraphNMF._parameter_constraints[theirs]) for name, theirs in _NAMES.items()
     }
 
     graph_strength: float
     n_neighbors: int
-    metric: str
-    edge_weights: str
+    metric: Metric
+    edge_weights: EdgeWeights
     edge_bandwidth: float | None
     graph: Any
-    neighbors_method: str
+    neighbors_method: NeighborsMethod
 
     def _terms(self) -> list[Term]:
         if self.graph_strength == 0:

@@ -14,6 +14,7 @@ from ..terms.dual import DualFit
 from ..terms.orthogonality import Orthogonality
 from .dual import BaseDualFactorization
 from .graph_on_codes import GraphOnCodes
+from .options import Assign, ClusterInit, DualSolver, EdgeWeights, FloatOrAuto, Kernel, Metric, NeighborsMethod
 from .units import Units, no_functions
 
 
@@ -102,23 +103,23 @@ class KernelGraphNMF(GraphOnCodes, BaseDualFactorization):
         n_components: int = 8,
         *,
         graph_strength: float = 1.0,
-        orthogonality: Any = "auto",
+        orthogonality: FloatOrAuto = "auto",
         n_neighbors: int = 5,
-        metric: str = "cosine",
-        edge_weights: str = "binary",
+        metric: Metric = "cosine",
+        edge_weights: EdgeWeights = "binary",
         edge_bandwidth: float | None = None,
         graph: Any = None,
-        neighbors_method: str = "auto",
-        kernel: Any = "rbf",
+        neighbors_method: NeighborsMethod = "auto",
+        kernel: Kernel = "rbf",
         bandwidth: float | None = None,
         n_landmarks: int = 500,
-        solver: str = "auto",
-        init: Any = "auto",
+        solver: DualSolver = "auto",
+        init: ClusterInit = "auto",
         max_iter: int = 500,
         tol: float = 1e-4,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "argmax",
+        assign: Assign = "argmax",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,

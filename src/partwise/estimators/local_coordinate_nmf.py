@@ -14,6 +14,7 @@ from ..terms.divergence import order
 from ..terms.local_coordinates import LocalCoordinates
 from .base import OPEN, BaseFactorization
 from .nmf import fit_term
+from .options import Assign, EdgeWeights, Init, Metric, OpenFloat, OpenInt, PenalisedLoss, Solver
 from .units import Units, no_functions
 
 
@@ -77,7 +78,7 @@ class LocalCoordinateNMF(BaseFactorization):
     _cost = "2 T (+ edges · k)"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseFactorization._parameter_constraints,
+        **{name: rule for name, rule in BaseFactorization._parameter_constraints.items() if name != "scale"},
         "n_components": [Interval(Integral, 1, None, closed="left"), *OPEN],
         "coordinate_strength": [Interval(Real, 0, None, closed="left"), *OPEN],
         "graph_strength": [Interval(Real, 0, None, closed="left"), *OPEN],
@@ -101,31 +102,31 @@ class LocalCoordinateNMF(BaseFactorization):
 
     def __init__(
         self,
-        n_components: Any = 8,
+        n_components: OpenInt = 8,
         *,
-        coordinate_strength: Any = 0.1,
-        graph_strength: Any = 0.0,
-        n_neighbors: Any = 5,
-        metric: str = "cosine",
-        edge_weights: str = "binary",
+        coordinate_strength: OpenFloat = 0.1,
+        graph_strength: OpenFloat = 0.0,
+        n_neighbors: OpenInt = 5,
+        metric: Metric = "cosine",
+        edge_weights: EdgeWeights = "binary",
         bandwidth: float | None = None,
         graph: Any = None,
-        loss: str = "frobenius",
-        solver: str = "auto",
-        init: Any = "auto",
+        loss: PenalisedLoss = "frobenius",
+        solver: Solver = "auto",
+        init: Init = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
     ):
-        self.n_components = n_components
-        self.coordinate_strength = coordinate_strength
-        self.graph_strength = graph_strength
-        self.n_neighbors = n_neighbors
+        self.n_components: Any = n_components
+        self.coordinate_strength: Any = coordinate_strength
+        self.graph_strength: Any = graph_strength
+        self.n_neighbors: Any = n_neighbors
         self.metric = metric
         self.edge_weights = edge_weights
         self.bandwidth = bandwidth

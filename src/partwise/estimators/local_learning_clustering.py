@@ -12,6 +12,7 @@ from ..core.types import Array
 from ..solvers.spectral import spectral_embedding
 from ..terms.local_learning import LocalLearning
 from .local_learning_nmf import PREDICTOR_CONSTRAINTS, predictor_units
+from .options import LocalKernel, Metric
 from .spectral import BaseSpectralClustering
 from .units import Units
 
@@ -71,10 +72,10 @@ class LocalLearningClustering(BaseSpectralClustering):
         n_components: int = 8,
         *,
         n_neighbors: int = 10,
-        kernel: Any = "cosine",
+        kernel: LocalKernel = "cosine",
         bandwidth: float | None = None,
         ridge: float = 0.01,
-        metric: str = "cosine",
+        metric: Metric = "cosine",
         random_state: Any = None,
     ):
         self.n_components = n_components

@@ -20,6 +20,17 @@ from ..terms.local_learning import BoundLocalLearning, LocalLearning
 from .assignment import Assignment
 from .base import NAMED_STARTS, OPEN, BaseFactorization
 from .nmf import fit_term
+from .options import (
+    Assign,
+    InitOrSpectral,
+    LocalKernel,
+    Metric,
+    OpenFloat,
+    OpenInt,
+    PenalisedLoss,
+    ScaleOrCodes,
+    Solver,
+)
 from .units import Units, codes_unit, no_functions
 
 # Parameters of the local predictors, shared with LocalLearningClustering.
@@ -134,30 +145,30 @@ class LocalLearningNMF(BaseFactorization):
 
     def __init__(
         self,
-        n_components: Any = 8,
+        n_components: OpenInt = 8,
         *,
-        local_strength: Any = 10.0,
-        n_neighbors: Any = 10,
-        kernel: Any = "cosine",
+        local_strength: OpenFloat = 10.0,
+        n_neighbors: OpenInt = 10,
+        kernel: LocalKernel = "cosine",
         bandwidth: float | None = None,
         ridge: float = 0.01,
-        metric: str = "cosine",
-        loss: str = "frobenius",
-        scale: str | None = "auto",
-        solver: str = "auto",
-        init: Any = "auto",
+        metric: Metric = "cosine",
+        loss: PenalisedLoss = "frobenius",
+        scale: ScaleOrCodes = "auto",
+        solver: Solver = "auto",
+        init: InitOrSpectral = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
     ):
-        self.n_components = n_components
-        self.local_strength = local_strength
-        self.n_neighbors = n_neighbors
+        self.n_components: Any = n_components
+        self.local_strength: Any = local_strength
+        self.n_neighbors: Any = n_neighbors
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.ridge = ridge

@@ -12,6 +12,7 @@ from ..solvers.point import Solver
 from ..solvers.unit_sums import UnitSums
 from ..terms import BetaDivergence, Localness
 from .base import BaseFactorization
+from .options import Assign, Init
 from .sparseness_nmf import SparsenessNMF
 from .units import Units, Unscalable
 
@@ -70,12 +71,12 @@ class LocalNMF(BaseFactorization):
         self,
         n_components: int = 8,
         *,
-        init: Any = "auto",
+        init: Init = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,

@@ -16,6 +16,7 @@ from ..solvers.dual_starts import feature_residuals
 from ..terms.dual import BoundRobustDualFit, DualFit, LocalSimilarity, RobustDualFit
 from ..terms.orthogonality import Orthogonality
 from .dual import BaseDualFactorization
+from .options import Assign, ClusterInit, DualSolver, FloatOrAuto, Kernel
 from .units import Units
 
 # With outlier_strength="auto", how far the residual of a feature may reach before it is doubted: this share of the
@@ -125,18 +126,18 @@ class LocalSimilarityNMF(BaseDualFactorization):
         n_components: int = 8,
         *,
         similarity_strength: float = 0.01,
-        outlier_strength: Any = "auto",
-        orthogonality: Any = "auto",
-        kernel: Any = "linear",
+        outlier_strength: FloatOrAuto = "auto",
+        orthogonality: FloatOrAuto = "auto",
+        kernel: Kernel = "linear",
         bandwidth: float | None = None,
         n_landmarks: int = 500,
-        solver: str = "auto",
-        init: Any = "auto",
+        solver: DualSolver = "auto",
+        init: ClusterInit = "auto",
         max_iter: int = 500,
         tol: float = 1e-4,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,

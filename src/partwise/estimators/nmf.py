@@ -16,6 +16,7 @@ from ..selection.grids import RANKS, Grid
 from ..terms import L1, L2, BetaDivergence, Frobenius
 from ..terms.divergence import order, power
 from .base import OPEN, BaseFactorization
+from .options import Assign, Init, Loss, OpenInt, Scale, Solver, Weighting
 from .units import Units, codes_unit
 
 LOSSES = ("frobenius", "kullback-leibler", "itakura-saito")
@@ -141,28 +142,28 @@ class NMF(BaseFactorization):
 
     def __init__(
         self,
-        n_components: Any = 8,
+        n_components: OpenInt = 8,
         *,
-        loss: str | float = "frobenius",
+        loss: Loss = "frobenius",
         l1_codes: float = 0.0,
         l2_codes: float = 0.0,
         l1_components: float = 0.0,
         l2_components: float = 0.0,
-        weighting: str | None = None,
+        weighting: Weighting = None,
         missing: Missing = None,
-        scale: str | None = "auto",
-        solver: str = "auto",
-        init: Any = "auto",
+        scale: Scale = "auto",
+        solver: Solver = "auto",
+        init: Init = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
     ):
-        self.n_components = n_components
+        self.n_components: Any = n_components
         self.loss = loss
         self.l1_codes = l1_codes
         self.l2_codes = l2_codes
@@ -195,7 +196,7 @@ class NMF(BaseFactorization):
         # Samples at the scale of a cut have no unit.
         fit = 0.0 if self.weighting == "ncut" else order(self.loss)
         on_codes, on_components = self.l1_codes + self.l2_codes > 0, self.l1_components + self.l2_components > 0
-        scale = self.scale
+        scale: str | None = self.scale
         if scale == "auto" and on_components:
             # Penalties on both factors settle the scale, and the start where: nothing else fixes it.
             scale = None if on_codes else CODES

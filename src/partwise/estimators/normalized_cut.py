@@ -14,7 +14,9 @@ from ..graphs import warn_if_scattered
 from ..solvers.cuts import cut_vectors
 from ..terms import NeighborGraph
 from ..terms.graph import BoundNeighborGraph
+from .base import closed
 from .graph_nmf import GraphNMF
+from .options import EdgeWeights, Metric, NeighborsMethod
 from .spectral import BaseSpectralClustering
 from .units import Units, no_functions
 
@@ -66,7 +68,7 @@ class NormalizedCut(BaseSpectralClustering):
     _cost = "once: neighbours, and k eigenvectors of a sparse n × n matrix"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: GraphNMF._parameter_constraints[name] for name in GRAPH_PARAMETERS},
+        **{name: closed(GraphNMF._parameter_constraints[name]) for name in GRAPH_PARAMETERS},
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
@@ -76,11 +78,11 @@ class NormalizedCut(BaseSpectralClustering):
         n_components: int = 8,
         *,
         n_neighbors: int = 5,
-        metric: str = "cosine",
-        edge_weights: str = "binary",
+        metric: Metric = "cosine",
+        edge_weights: EdgeWeights = "binary",
         bandwidth: float | None = None,
         graph: Any = None,
-        neighbors_method: str = "auto",
+        neighbors_method: NeighborsMethod = "auto",
         random_state: Any = None,
     ):
         self.n_components = n_components

@@ -15,6 +15,7 @@ from ..solvers.multiplicative import Multiplicative
 from ..solvers.point import Solver
 from ..solvers.row_assignment import RowAssignment
 from ..terms.orthogonal_fit import OrthogonalFit
+from .options import Assign, OrthogonalInit, OrthogonalSolver
 from .orthogonal import BaseOrthogonal
 
 
@@ -86,13 +87,13 @@ class OrthogonalNMF(BaseOrthogonal):
         self,
         n_components: int = 8,
         *,
-        solver: str = "auto",
-        init: Any = "auto",
+        solver: OrthogonalSolver = "auto",
+        init: OrthogonalInit = "auto",
         max_iter: int = 500,
         tol: float = 1e-5,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "argmax",
+        assign: Assign = "argmax",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,

@@ -24,6 +24,7 @@ from ..solvers.point import Solver
 from ..solvers.row_assignment import RowAssignment
 from ..solvers.tri_multiplicative import TriMultiplicative
 from ..terms.orthogonal_fit import TriFit, tri
+from .options import Assign, ClusterInit, OrthogonalSolver
 from .orthogonal import BaseOrthogonal
 from .units import Units
 from .validation import check_factor
@@ -107,13 +108,13 @@ class OrthogonalTriNMF(BaseOrthogonal):
         n_components: int = 8,
         *,
         n_column_clusters: int | None = None,
-        solver: str = "auto",
-        init: Any = "auto",
+        solver: OrthogonalSolver = "auto",
+        init: ClusterInit = "auto",
         max_iter: int = 500,
         tol: float = 1e-5,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "argmax",
+        assign: Assign = "argmax",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
@@ -148,7 +149,7 @@ class OrthogonalTriNMF(BaseOrthogonal):
         if given is not None:
             return [lambda: TriState(X, *given)]
         features = as_operand(X.array.T)
-        inits = [
+        inits: list[Any] = [
             ("kmeans" if wanted <= available else "random") if self.init == "auto" else self.init
             for wanted, available in zip((k, n_columns), X.shape, strict=True)
         ]

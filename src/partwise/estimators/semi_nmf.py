@@ -18,6 +18,7 @@ from ..solvers.free_components import least_squares
 from ..solvers.loop import Options
 from ..terms import Frobenius
 from .base import BaseFactorization
+from .options import Assign, ClusterInit, Solver
 from .units import Units
 
 
@@ -94,13 +95,13 @@ class SemiNMF(BaseFactorization):
         self,
         n_components: int = 8,
         *,
-        solver: str = "auto",
-        init: Any = "auto",
+        solver: Solver = "auto",
+        init: ClusterInit = "auto",
         max_iter: int = 500,
         tol: float = 1e-4,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
@@ -129,7 +130,8 @@ class SemiNMF(BaseFactorization):
         given = self._given_start(X.shape, X.dtype)
         if given is not None:
             return [lambda: State(X, *given)]
-        k, init = self.n_components, self.init
+        k: int = self.n_components
+        init: Any = self.init
         if init == "auto":
             init = self._auto_init if k <= X.shape[0] else "random"
 

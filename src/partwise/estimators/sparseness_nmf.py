@@ -19,6 +19,7 @@ from ..solvers.point import Solver
 from ..solvers.projections import Projection, onto_sparseness
 from ..terms import Frobenius
 from .base import BaseFactorization
+from .options import Assign, Init
 from .units import Units
 
 
@@ -94,12 +95,12 @@ class SparsenessNMF(BaseFactorization):
         *,
         components_sparseness: float | None = 0.6,
         codes_sparseness: float | None = None,
-        init: Any = "auto",
+        init: Init = "auto",
         max_iter: int = 500,
         tol: float = 1e-5,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,

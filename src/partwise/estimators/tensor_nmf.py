@@ -18,6 +18,7 @@ from ..solvers.modes import Modes, outer_products, split_modes
 from ..solvers.point import Solver
 from ..terms import Frobenius
 from .base import BaseFactorization
+from .options import Assign, Init
 from .sparseness_nmf import SparsenessNMF
 from .units import Units
 
@@ -84,12 +85,12 @@ class TensorNMF(BaseFactorization):
         n_components: int = 8,
         *,
         sample_shape: Sequence[int] | None = None,
-        init: Any = "auto",
+        init: Init = "auto",
         max_iter: int = 500,
         tol: float = 1e-5,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,

@@ -15,6 +15,7 @@ from ..terms.divergence import order
 from ..terms.entries import check_weights, known_counts, restrict
 from .base import BaseFactorization
 from .nmf import NMF
+from .options import Assign, Init, Loss, Scale, Solver
 from .units import Units, codes_unit, no_functions
 
 
@@ -82,16 +83,16 @@ class WeightedNMF(BaseFactorization):
         n_components: int = 8,
         *,
         weights: Any = None,
-        loss: str | float = "frobenius",
+        loss: Loss = "frobenius",
         missing: Missing = None,
-        scale: str | None = "auto",
-        solver: str = "auto",
-        init: Any = "auto",
+        scale: Scale = "auto",
+        solver: Solver = "auto",
+        init: Init = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
         n_init: int = 1,
         warm_start: bool = False,
-        assign: str = "kmeans",
+        assign: Assign = "kmeans",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
