@@ -1,6 +1,7 @@
 """`partwise compare` on files and folders of users."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -68,6 +69,14 @@ def test_texts_and_partly_known_labels(capsys, tmp_path):
     np.savez("partly.npz", X=X, y=np.where(np.arange(30) < 6, -1, y))
     assert main(["compare", "partly.npz"]) == 0
     capsys.readouterr()
+
+
+def test_the_data_choose_the_number_of_components(capsys):
+    np.save("mine.npy", data(60)[0])
+    assert main(["compare", "mine.npy", "--components", "auto", "--output", "a.html"]) == 0
+    out = capsys.readouterr().out
+    k = re.search(r"^number of components: (\d+), as NMF chooses it$", out, re.MULTILINE)[1]
+    assert f"{k} components, no labels" in out
 
 
 def test_classes_too_small_for_labels_leave_constrained_nmf_out(capsys):

@@ -87,7 +87,13 @@ def test_bar_on_a_terminal(capsys, monkeypatch):
     ]
 
 
-def test_results_that_cannot_be_written(capsys, tiny, tmp_path):
-    (tmp_path / "taken").write_text("")
-    assert main(["reproduce", "tiny", "--quick", "--method", "Kmeans", "--results", "taken"]) == 2
-    assert "taken" in capsys.readouterr().err
+@pytest.mark.parametrize("taken", ["results", "results/runs", "results/tiny.html/x", "results/tiny.csv/x"])
+def test_what_cannot_be_written_is_said_before_any_run(capsys, tiny, tmp_path, monkeypatch, taken):
+    """A file stands where a folder is needed, or a folder where a file is."""
+    monkeypatch.setattr(reproduce, "reproduce", lambda *_: pytest.fail("a run was begun"))
+    (tmp_path / taken).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / taken).write_text("")
+    assert main(["reproduce", "tiny", "--quick"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert str(taken).removesuffix("/x") in err
