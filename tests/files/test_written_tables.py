@@ -89,6 +89,7 @@ def test_any_numbers_come_back(tmp_path_factory, data):
         {"fmt": "%8.3f"},
         {"fmt": "%.3f", "delimiter": ",", "header": "a,b,c,d"},
         {"fmt": "%.3f", "header": "a b c d"},
+        {"fmt": "%.3f", "header": "a b c d", "comments": ""},
         {"fmt": "%.3f", "delimiter": ",", "header": "a,b,c,d", "comments": ""},
         {"fmt": "%.3f", "delimiter": ",", "header": "made on a Monday\nby nobody"},
     ],
@@ -130,7 +131,7 @@ def test_the_index_and_the_names_of_pandas_are_said(tmp_path, index):
     pd.DataFrame(X).to_csv(tmp_path / "a.csv", index=index)
     data = read(tmp_path / "a.csv")
     said = " ".join(data.notes)
-    assert "holds the names of the columns" in said
+    assert "the first row, 0, 1, 2, …, holds the names of the columns" in said
     assert ("holds the names of the samples" in said) == index
 
 
@@ -211,6 +212,12 @@ def test_text_in_a_column_says_what_to_do(tmp_path):
     assert read(path, drop_columns=["city"]).terms == ("size", "age")
     late = write(tmp_path / "b.csv", "size,city\n" + "1,2\n" * 5000 + "1,Rome\n")
     refuse(late, "'Rome' near line 5002 in column 'city'")
+
+
+def test_names_over_texts_and_empty_columns(tmp_path):
+    """A column of texts that is not called so is refused by its name, whatever stands at the ends of the lines."""
+    path = write(tmp_path / "a.csv", 'v1,v2,,\nham,"Go, now",,\nspam,Free,,\nham,Hi,,\n')
+    refuse(path, "'ham' near line 2 in column 'v1'")
 
 
 def test_names_of_samples_in_tables_of_texts(tmp_path):

@@ -75,7 +75,7 @@ def find_separator(lines: Sequence[str], usual: str) -> str:
         first, *others = [[*row] for row in split(lines, separator) if row and not row[0].startswith("#")] or [[]]
         if len(first) < 2 or (others and len(others[0]) - len(first) not in (0, 1)):
             continue
-        if separator != " " or all(number(cell) is not None for cell in first):
+        if separator != " " or all(number(cell) is not None for cell in (others or [first])[0]):
             return separator
     return usual
 

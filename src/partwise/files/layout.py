@@ -83,7 +83,7 @@ class Layout:
         return Refused(
             f"there is text where numbers should be, {cell[:30]!r} near line {line} in column {name!r}; if the column "
             f"holds the classes, name it by label_column (--label-column {name!r}), and to leave it out, by "
-            f"drop_columns (--drop-column {name!r})"
+            f"drop_columns (--drop-column {name!r}); words are counted in a column named 'text'"
         )
 
 
@@ -115,8 +115,9 @@ def lay_out(rows: Sequence[Sequence[str]], above: Sequence[str] | None, separato
         names, rows_above = [cell.strip() for cell in first], 1
     table = _Columns(body if rows_above else [first, *body], decimal)
     notes = ["numbers have decimal commas"] if commas else []
-    if names is not None and rows_above and wishes.header is None and all(is_whole(name) for name in names[1:]):
-        notes.append(f"the first row, {_listed(names, 4)}, holds the names of the columns")
+    shown = [name for name in names or [] if name]
+    if rows_above and wishes.header is None and all(map(is_whole, shown)):
+        notes.append(f"the first row, {_listed(shown, 3)}, holds the names of the columns")
     return _assign(table, names, rows_above, width, wishes, notes)
 
 
@@ -180,7 +181,7 @@ class _Columns:
             return True
         if not self.body:
             return any(texts)
-        over = [j for j in range(len(first)) if not self.is_text(j)]
+        over = [j for j in range(len(first)) if not self.is_text(j) and not self.is_empty(j)]
         if any(texts[j] for j in over) or not over:
             return True
         unnamed = not first[0].strip()
