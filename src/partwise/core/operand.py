@@ -201,6 +201,21 @@ class Operand(ABC):
         for start in range(rows.start, rows.stop, step):
             yield slice(start, min(start + step, rows.stop))
 
+    def squared_error(self, W: Array, Ht: Array) -> float:
+        """Σ_i s_i ‖x_i − w_i H‖² from residuals: exact where the fit is, at the price of one more product."""
+        errors = np.empty(self.shape[0])
+
+        def fill(rows: slice) -> None:
+            for block in self._blocks(rows):
+                errors[block] = self._squared_errors(block, W[block], Ht)
+
+        self._workers.map(fill, self._parts(W.shape[1]))
+        return float((errors if self.sample_weight is None else self.sample_weight * errors).sum())
+
+    @abstractmethod
+    def _squared_errors(self, rows: slice, W: Array, Ht: Array) -> Array:
+        """‖x_i − w_i H‖² of some rows, W having one row per row of the slice."""
+
     @cached_property
     def squared_norm(self) -> float:
         """Σ_i s_i ‖x_i‖²."""

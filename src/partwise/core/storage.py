@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .operand import CodeRows, Missing, Operand, entry_blocks, sum_in_order
-from .types import Array, IntArray
+from .types import Array, IntArray, dot64
 
 # From this many components on a transposed copy of a sparse X pays: sums over its rows need no partial sums of m × k.
 LEAST_WIDTH = 8
@@ -32,6 +32,10 @@ class DenseOperand(Operand):
         # Wᵀ X: with few components BLAS is a quarter faster this way round.
         transposed = out.T
         transposed += W.T @ self._X[rows]
+
+    def _squared_errors(self, rows: slice, W: Array, Ht: Array) -> Array:
+        residuals = self._X[rows] - W @ Ht.T
+        return np.einsum("ij,ij->i", residuals, residuals)
 
     def row_squared_norms(self) -> Array:
         """‖x_i‖²."""
@@ -151,6 +155,21 @@ class SparseOperand(Operand):
 
         X = self.by_features
         dot_rows(X.indptr, X.indices, X.data, W, features.start, features.stop, out)
+
+    def squared_error(self, W: Array, Ht: Array) -> float:
+        """‖W H‖² and what the stored entries add to it, in float64: most of it cancels."""
+        codes, parts = W.astype(np.float64), Ht.astype(np.float64)
+        weighted = codes if self.sample_weight is None else self.sample_weight[:, None] * codes
+        return max(dot64(weighted.T @ codes, parts.T @ parts) + super().squared_error(W, Ht), 0.0)
+
+    def _squared_errors(self, rows: slice, W: Array, Ht: Array) -> Array:
+        """‖x_i − w_i H‖² − ‖w_i H‖²."""
+        from ..kernels.sparse import excess_of_rows
+
+        X, out = self.csr, np.empty(len(W))
+        W, Ht = np.ascontiguousarray(W), np.ascontiguousarray(Ht)
+        excess_of_rows(X.indptr, X.indices, X.data, W, Ht, rows.start, rows.stop, out)
+        return out
 
     def _squared_sums(self, axis: int) -> Array:
         squares = sp.csr_array(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..core.types import Array
 from .options import FAST, compiled
 
@@ -38,3 +40,20 @@ def add_t_dot_rows(indptr: Array, indices: Array, data: Array, W: Array, start: 
             value, row = data[p], out[indices[p]]
             for j in range(k):
                 row[j] += value * code[j]
+
+
+@compiled(fastmath=FAST, nogil=True)
+def excess_of_rows(
+    indptr: Array, indices: Array, data: Array, W: Array, Ht: Array, start: int, stop: int, out: Array
+) -> None:
+    """Σ_j (x_ij − y_ij)² − y_ij² over the stored entries of rows, y = W H, in float64; W begins at the first row."""
+    k = Ht.shape[1]
+    for i in range(start, stop):
+        code, total = W[i - start], 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            row, y = Ht[indices[p]], 0.0
+            for j in range(k):
+                y += np.float64(code[j]) * np.float64(row[j])
+            x = np.float64(data[p])
+            total += x * (x - 2 * y)
+        out[i - start] = total

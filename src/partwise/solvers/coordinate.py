@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.objective import Objective
+from ..core.rounding import noise
 from ..core.rows import RowMatrix
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
@@ -32,8 +33,6 @@ GENTLE_SWEEPS = 4
 PASS_TOLERANCE = 1e-2
 
 BETA_START, BETA_GROWTH, BETA_SHRINK, CEILING_GROWTH = 0.5, 1.05, 1.5, 1.01
-# Relative noise of an objective computed from float32 products.
-NOISE = {np.dtype(np.float32): 2e-6, np.dtype(np.float64): 0.0}
 
 
 class Coordinate(Remembering):
@@ -78,8 +77,7 @@ class Coordinate(Remembering):
         Ht = self._descend_components(candidate)
         candidate = candidate.replace(COMPONENTS, Ht)
         new = Point.at(self._objective, candidate)
-        noise = NOISE[W.dtype] * max(point.total, candidate.X.squared_norm if NOISE[W.dtype] else 0.0)
-        if new.total > point.total + noise:
+        if new.total > point.total + noise(point.total, candidate.X.squared_norm, W.dtype):
             self._reject(careful)
             return point
         self.stalled = False

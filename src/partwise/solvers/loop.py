@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..callbacks.base import Budgets, Callback, Progress, Snapshot
 from ..core.objective import Objective
+from ..core.rounding import negligible
 from ..core.state import State
 from ..core.types import Array
 from ..core.warn import warn
@@ -175,8 +176,7 @@ class Run:
         if self.solver.stalled:
             return True
         # An objective that is nothing but rounding error cannot fall any further.
-        rounding = 10 * np.finfo(self.point.state.W.dtype).eps * sum(self._trace[0][0].values())
-        if self.point.total <= rounding:
+        if self.point.total <= negligible(self.point.state.W.dtype) * sum(self._trace[0][0].values()):
             return True
         rejected = self.point is previous
         if rejected or previous.total - self.point.total > tol * self.point.total:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.forms import Coupling, Quadratic
 from ..core.operand import Operand
+from ..core.rounding import is_resolved
 from ..core.rows import Diagonal
 from ..core.state import State
 from ..core.term import BoundTerm, Term
@@ -49,9 +50,10 @@ class BoundFrobenius(BoundTerm):
             cross = dot64(state.product(factor), state[factor])
         else:
             cross = dot64(X.sample_weight[:, None] * state.product(CODES), state.W)
-        energy = dot64(state.gram(CODES), state.gram(COMPONENTS))
-        # Cancellation may leave a tiny negative number at an exact fit.
-        return max(X.squared_norm - 2 * cross + energy, 0.0)
+        value = X.squared_norm - 2 * cross + dot64(state.gram(CODES), state.gram(COMPONENTS))
+        if is_resolved(value, X.squared_norm, state.W.dtype):
+            return value
+        return state.recall("squared error", None, lambda: X.squared_error(state.W, state.Ht))
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic:
         """A = X·other, B = Gram matrix of the other factor."""

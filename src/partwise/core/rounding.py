@@ -1,0 +1,47 @@
+"""How far objectives can be trusted that were computed with rounding errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+FLOAT32 = np.dtype(np.float32)
+
+# Relative noise of sums of float32 products.
+NOISE = 5e-7
+
+
+def is_resolved(value: float, whole: float, dtype: Any) -> bool:
+    """Whether a squared error is more than the rounding errors of the products from which it was computed.
+
+    Parameters
+    ----------
+    value : float
+        The squared error, as a difference of products.
+    whole : float
+        ‖X‖², the size of these products.
+    dtype : dtype
+    """
+    return value >= (1e-3 if dtype == FLOAT32 else 1e-10) * whole
+
+
+def noise(value: float, whole: float, dtype: Any) -> float:
+    """By how much an objective may seem to rise although it does not. In float64, rises are taken at their word.
+
+    Parameters
+    ----------
+    value : float
+        The objective. Beyond what products resolve its squared error comes from residuals.
+    whole : float
+        ‖X‖².
+    dtype : dtype
+    """
+    if dtype != FLOAT32:
+        return 0.0
+    return NOISE * (max(value, whole) if is_resolved(value, whole, dtype) else value)
+
+
+def negligible(dtype: Any) -> float:
+    """The share of its first value at which an objective is nothing but rounding errors of the factors."""
+    return 1e-15 if dtype == FLOAT32 else 10 * float(np.finfo(np.float64).eps)
