@@ -46,6 +46,8 @@ class Objective:
         self.free_components = free_components
         self.unit_sums = unit_sums
         self.held = frozenset(held) | ({COMPONENTS} if free_components else set())
+        self.majorised = any(term.majorised for term in self.terms)
+        self.from_residuals = all(term.from_residuals for term in self.terms)
         self.names = _distinct([term.name for term in self.terms])
 
     def values(self, state: State) -> dict[str, float]:

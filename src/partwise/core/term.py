@@ -46,6 +46,11 @@ class BoundTerm(ABC):
         Whether the code of a sample depends on the codes of others.
     offers_quadratic : bool
         Whether :meth:`quadratic` describes the term fully. If False, :meth:`split` must be written.
+    majorised : bool
+        The quadratic agrees with the term only at the state's own point, and has to be asked for again at the next one.
+    from_residuals : bool
+        The value is summed over residuals, entry by entry. Its rounding error is a share of itself, and not, as for a
+        difference of products, of the squared norm of the data.
     offers_entries : bool
         Whether every S of the quadratic has entries that can be swept; a product that is never multiplied out has none.
     anchored : bool
@@ -58,7 +63,9 @@ class BoundTerm(ABC):
 
     name: str
     couples_samples: ClassVar[bool] = False
-    offers_quadratic: ClassVar[bool] = True
+    offers_quadratic: bool = True
+    majorised: ClassVar[bool] = False
+    from_residuals: ClassVar[bool] = False
     offers_entries: bool = True
     anchored: ClassVar[bool] = False
     scale_free: ClassVar[bool] = False

@@ -15,13 +15,13 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import Array, IntArray
-from ..solvers.choice import choose_solver
 from ..solvers.codes import code_rows
 from ..solvers.loop import Options, minimise
+from ..solvers.multiplicative import Multiplicative
 from ..terms import TruncatedCauchy
 from ..terms.cauchy import residual_deviation, truncated_entries
 from .base import BaseFactorization
-from .options import Assign, FloatOrAuto, Init, Scale
+from .options import Assign, FloatOrAuto, Init, Scale, Solver
 from .units import Units, codes_unit
 
 # The way to the scale: so many rounds of so many sweeps, each for the residuals that the last one left.
@@ -45,8 +45,8 @@ class CauchyNMF(BaseFactorization):
 
     (Guan, Liu, Zhang, Tao & Davis, "Truncated Cauchy non-negative matrix factorization", PAMI 2019; the factor γ² gives
     it the unit of the squared error, which it is for γ → ∞). An entry counts in full while its residual is small
-    against γ, less and less beyond, and not at all from truncation · γ on: an outlier. Each sweep makes multiplicative
-    steps on a squared error weighted by the present residuals, which cannot raise the loss.
+    against γ, less and less beyond, and not at all from truncation · γ on: an outlier. Each sweep lowers a
+    squared error that touches the loss at the present residuals and lies above it elsewhere, so the loss cannot rise.
 
     The scale is estimated first and then stays: a loss whose scale moves cannot be compared from sweep to sweep. To
     find it, the plain Cauchy loss, which lets no entry go, is fitted in rounds, each with a narrow scale for the
@@ -62,6 +62,10 @@ class CauchyNMF(BaseFactorization):
         by their median.
     truncation : float, default=3.0
         From this multiple of the scale on an entry is an outlier. ``numpy.inf`` is the plain Cauchy loss.
+    solver : {"auto", "coordinate", "multiplicative"}, default="auto"
+        "coordinate", which is "auto", fits data whose entries are imputed as far as they are not trusted.
+        "multiplicative" makes the steps of half-quadratic programming, with a weight for every entry; it needs many
+        more sweeps.
     scale, init, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
         As for :class:`NMF`, but the start "auto" is "random": outliers spoil the others. With several starts, the one
         whose residuals have the smallest scale is continued.
@@ -95,18 +99,16 @@ class CauchyNMF(BaseFactorization):
     """
 
     _paper = "Guan et al. 2019"
-    _cost = "4 n m k, and the weights of n m entries"
+    _cost = "5 n m k, and the weights of n m entries"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: rule for name, rule in BaseFactorization._parameter_constraints.items() if name != "solver"},
+        **BaseFactorization._parameter_constraints,
         "cauchy_scale": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "truncation": [Interval(Real, 0, None, closed="right")],
     }
 
     # Singular vectors are the first thing that outliers spoil.
     _auto_init = "random"
-    # A weight for every entry leaves the multiplicative rules only.
-    solver = "multiplicative"
 
     def __init__(
         self,
@@ -115,6 +117,7 @@ class CauchyNMF(BaseFactorization):
         cauchy_scale: FloatOrAuto = "auto",
         truncation: float = 3.0,
         scale: Scale = "auto",
+        solver: Solver = "auto",
         init: Init = "auto",
         max_iter: int = 500,
         tol: float = 1e-5,
@@ -129,6 +132,7 @@ class CauchyNMF(BaseFactorization):
         self.cauchy_scale = cauchy_scale
         self.truncation = truncation
         self.scale = scale
+        self.solver = solver
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
@@ -199,11 +203,12 @@ class CauchyNMF(BaseFactorization):
 def _approach(X: Operand, state: State, options: Options) -> tuple[float, tuple[Array, Array]]:
     """Factors that outliers have not misled, and the standard deviation of their residuals."""
     W, Ht = state.W, state.Ht
+    # By small steps: while the scale is still wide, a solver that goes far follows the outliers.
     for _ in range(ROUNDS):
         scale = APPROACH_PER_DEVIATION * residual_deviation(X, W, Ht)
         objective = Objective([TruncatedCauchy(scale).bind(X, sample_weight=X.sample_weight)])
         begin = partial(State, X, W, Ht)
-        result = minimise(objective, choose_solver("auto", objective), [begin], options.inside(SWEEPS, 0.0))
+        result = minimise(objective, partial(Multiplicative, objective), [begin], options.inside(SWEEPS, 0.0))
         W, Ht = result.state.W, result.state.Ht
         if options.is_spent():
             break

@@ -77,7 +77,7 @@ class Coordinate(Remembering):
         Ht = self._descend_components(candidate)
         candidate = candidate.replace(COMPONENTS, Ht)
         new = Point.at(self._objective, candidate)
-        if new.total > point.total + noise(point.total, candidate.X.squared_norm, W.dtype):
+        if new.total > point.total + self._noise(point):
             self._reject(careful)
             return point
         self.stalled = False
@@ -90,6 +90,12 @@ class Coordinate(Remembering):
             self._beta = min(self._beta * BETA_GROWTH, self._ceiling)
             self._ceiling = min(self._ceiling * CEILING_GROWTH, 1.0)
         return new
+
+    def _noise(self, point: Point) -> float:
+        """By how much the objective may seem to rise although it does not."""
+        if self._objective.from_residuals:
+            return 0.0
+        return noise(point.total, point.state.X.squared_norm, point.state.W.dtype)
 
     def _components_ahead(self, Ht: Array, before: Array) -> Array:
         """Where the components of the next sweep start."""
@@ -129,8 +135,8 @@ class Coordinate(Remembering):
         """New codes, extrapolated by beta, as a state; and the codes before extrapolation."""
         system = assemble(self._objective.quadratics(state, CODES), state.W)
         last, passes = self._last.get(CODES) if beta else None, self._passes
-        if system.coupled:
-            W = self._descend_coupled(system, state.W, state.product(CODES), passes)
+        if system.coupled or not system.data.any():
+            W = self._descend(system, state, CODES, passes)
             return state.replace(CODES, W if last is None else _extrapolated(W, last, beta, np.empty_like(W))), W
         plain = np.empty_like(state.W)
         W = plain if last is None else np.empty_like(state.W)
@@ -153,8 +159,10 @@ class Coordinate(Remembering):
 
     def descend(self, state: State, factor: Factor, passes: int) -> Array:
         """A better factor for the other one, by some passes over its rows."""
-        F, product = state[factor], state.product(factor)
-        system = assemble(self._objective.quadratics(state, factor), F)
+        return self._descend(assemble(self._objective.quadratics(state, factor), state[factor]), state, factor, passes)
+
+    def _descend(self, system: RowSystem, state: State, factor: Factor, passes: int) -> Array:
+        F, product = state[factor], _pull(system, state, factor)
         if system.coupled:
             return self._descend_coupled(system, F, product, passes)
         better = np.empty_like(F)
@@ -185,8 +193,20 @@ class Coordinate(Remembering):
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
         """Codes for fixed components, every row until its own passes gain nothing more."""
+        if not self._objective.majorised:
+            return self._coded(state, max_passes, tolerance)
+        for _ in range(-(-max_passes // MAX_PASSES)):
+            W = self._coded(state, MAX_PASSES, tolerance)
+            change = np.abs(W - state.W).max(axis=1)
+            state = state.replace(CODES, W)
+            # A step is as small as the root of what it gains.
+            if (change <= tolerance**0.5 * W.max(axis=1)).all():
+                break
+        return state.W
+
+    def _coded(self, state: State, max_passes: int, tolerance: float) -> Array:
         system = assemble(self._objective.quadratics(state, CODES), state.W)
-        W, product = np.empty_like(state.W), state.product(CODES)
+        W, product = np.empty_like(state.W), _pull(system, state, CODES)
 
         def code_rows(rows: slice) -> None:
             given = (rows, state.W[rows], product[rows], max_passes, tolerance)
@@ -194,6 +214,11 @@ class Coordinate(Remembering):
 
         state.X.map_rows(code_rows, len(W))
         return W
+
+
+def _pull(system: RowSystem, state: State, factor: Factor) -> Array:
+    """The data's pull on a factor; where no term asks for it, zeros spare a product with X."""
+    return state.product(factor) if system.data.any() else np.zeros_like(state[factor])
 
 
 def _extrapolated(F: Array, last: Array, beta: float, out: Array) -> Array:
