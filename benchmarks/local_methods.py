@@ -88,13 +88,15 @@ def _largest_rise(model, X):
 
 N_SAMPLES, N_FEATURES, N_COMPONENTS = 50_000, 500, 20
 MODELS = {
-    "LocalLearningNMF": LocalLearningNMF(N_COMPONENTS),
-    "LocalLearningNMF, unit-norm codes": LocalLearningNMF(N_COMPONENTS, scale="codes"),
-    "LocalLearningNMF, spectral start": LocalLearningNMF(N_COMPONENTS, init="spectral"),
+    "LocalLearningNMF": LocalLearningNMF(N_COMPONENTS, local_strength=10.0),
+    "LocalLearningNMF, unit-norm codes": LocalLearningNMF(N_COMPONENTS, local_strength=10.0, scale="codes"),
+    "LocalLearningNMF, spectral start": LocalLearningNMF(N_COMPONENTS, local_strength=10.0, init="spectral"),
     "LocalLearningClustering": LocalLearningClustering(N_COMPONENTS),
-    "LocalCoordinateNMF": LocalCoordinateNMF(N_COMPONENTS),
+    "LocalCoordinateNMF": LocalCoordinateNMF(N_COMPONENTS, coordinate_strength=0.1),
     "LocalCoordinateNMF, graph": LocalCoordinateNMF(N_COMPONENTS, graph_strength=1.0),
-    "LocalCoordinateNMF, Kullback-Leibler": LocalCoordinateNMF(N_COMPONENTS, loss="kullback-leibler"),
+    "LocalCoordinateNMF, Kullback-Leibler": LocalCoordinateNMF(
+        N_COMPONENTS, coordinate_strength=0.1, loss="kullback-leibler"
+    ),
     "LocalSimilarityNMF": LocalSimilarityNMF(N_COMPONENTS),
     "LocalSimilarityNMF, rules": LocalSimilarityNMF(N_COMPONENTS, solver="multiplicative"),
     "LocalSimilarityNMF, Gaussian kernel": LocalSimilarityNMF(N_COMPONENTS, kernel="rbf"),
@@ -138,7 +140,7 @@ def faces():
     print(f"NLCF on ORL, μ = 0.1, {model.stop_reason_} after {model.n_iter_} sweeps: mean sparseness {mean:.3f}")
     rng = np.random.RandomState(0)
     start = rng.uniform(size=(len(X), 40)), rng.uniform(size=(40, X.shape[1]))
-    for method in (LocalCoordinateNMF(40), LocalLearningNMF(40)):
+    for method in (LocalCoordinateNMF(40, coordinate_strength=0.1), LocalLearningNMF(40, local_strength=10.0)):
         method.set_params(init=start, tol=0)
         for sweeps in (100, 500, 1000):
             papers = method.set_params(solver="multiplicative", max_iter=sweeps).fit(X).objective_

@@ -11,6 +11,7 @@ import numpy as np
 
 import partwise
 from partwise.graphs import neighbor_graph
+from partwise.selection.grids import fixed_strengths
 
 from .measure import watch_fit
 from .problems import problem, start
@@ -43,11 +44,12 @@ def constrained_nmf(name, sweeps=(500,), seeds=(0, 1, 2)):
 
 
 def local_method(method, name, sweeps=(500,), seeds=(0, 1, 2)):
-    """Rows for LocalLearningNMF or LocalCoordinateNMF with their own defaults."""
+    """Rows for LocalLearningNMF or LocalCoordinateNMF with the strength that they fall back to."""
     X, y, data = problem(name)
+    kind = getattr(partwise, method)
 
     def make(**others):
-        return getattr(partwise, method)(int(y.max()) + 1, **others)
+        return kind(int(y.max()) + 1, **fixed_strengths(kind), **others)
 
     return _against_rules(method, make, X, None, data, sweeps, seeds)
 

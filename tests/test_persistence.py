@@ -131,7 +131,7 @@ class OwnTerm(L1):
     ("estimator", "named"),
     [
         (LocalSimilarityNMF(kernel=linear), "kernel is 'linear', a function"),
-        (GraphNMF(graph=lambda X: sp.csr_array((70, 70))), "graph is '<lambda>', a function"),
+        (GraphNMF(graph_strength=10.0, graph=lambda X: sp.csr_array((70, 70))), "graph is '<lambda>', a function"),
         (Factorization(terms=[Frobenius(), OwnTerm(0.1)]), r"terms\[1\] is 'OwnTerm'"),
         (NMF(callbacks=print), "callbacks cannot be saved"),
     ],
@@ -173,7 +173,7 @@ def test_class_names_are_unique():
 @pytest.fixture
 def model(tmp_path):
     path = tmp_path / "model.npz"
-    fit(GraphNMF(3, max_iter=5, random_state=0), SPARSE).save(path)
+    fit(GraphNMF(3, graph_strength=10.0, max_iter=5, random_state=0), SPARSE).save(path)
     return path
 
 
@@ -362,7 +362,7 @@ def test_a_pickle_of_another_version_warns_with_both(monkeypatch):
         pickle.loads(written)
 
 
-@pytest.mark.parametrize("estimator", [NMF(), GraphNMF(), ConstrainedNMF(), LocalSimilarityNMF()])
+@pytest.mark.parametrize("estimator", [NMF(), GraphNMF(graph_strength=10.0), ConstrainedNMF(), LocalSimilarityNMF()])
 @pytest.mark.filterwarnings("ignore:The codes give")
 def test_skops(estimator):
     sio = pytest.importorskip("skops.io")

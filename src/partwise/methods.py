@@ -25,6 +25,7 @@ from .experiments.plan import DEFAULTS
 from .experiments.preparation import STARTS
 from .experiments.protocol import MethodPlan, load_protocol, paper_names
 from .experiments.runs import find_estimator
+from .selection.grids import fixed_strengths
 
 # Parameters that make another method of an estimator; all others say how, how long or how strongly it is run.
 KIND = ("weighting", "use_labels")
@@ -44,7 +45,8 @@ class Method:
         The class in `partwise`; "KMeans" is scikit-learn's.
     settings : mapping
         Parameters of the estimator that are the same on all data sets of the paper. Where the paper searches a grid,
-        or takes other values on other data, the estimator's default stands.
+        or takes other values on other data, the estimator's default stands; strengths that it would choose are 10, or
+        0.1 for local coordinates.
     aliases : tuple of str
         Other names of it in the same paper.
     start : str, optional
@@ -74,7 +76,9 @@ class Method:
         **changes
             Parameters to set otherwise, or besides: `random_state`, `sample_shape`, …
         """
-        return self.estimator_class(n_components, **{**self.settings, **changes})
+        # A strength that the paper varies is a number too, and not chosen for you.
+        kind = self.estimator_class
+        return kind(n_components, **{**fixed_strengths(kind), **self.settings, **changes})
 
     def starting_point(self, X: Any, n_components: int, seed: int = 0) -> Any:
         """What to give as `init` for the paper's start on these data, if it has a start of its own.

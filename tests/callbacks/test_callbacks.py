@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from partwise import NMF, ConstrainedNMF, GraphNMF, LocalSimilarityNMF
 from partwise.callbacks import Callback, EarlyStopping, History, as_callbacks
 
-MODELS = [NMF(), GraphNMF(), ConstrainedNMF(), LocalSimilarityNMF()]
+MODELS = [NMF(), GraphNMF(graph_strength=10.0), ConstrainedNMF(), LocalSimilarityNMF()]
 
 
 class Witness(Callback):

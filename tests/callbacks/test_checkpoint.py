@@ -135,7 +135,7 @@ def test_another_fit_is_refused(written, changes, data, y, named):
 
 def test_another_estimator_or_version_is_refused(written, monkeypatch):
     with pytest.raises(ValueError, match="the estimator was NMF and is GraphNMF"):
-        fit(GraphNMF(4, tol=0, max_iter=8, random_state=0), X, Checkpoint(written), y=None)
+        fit(GraphNMF(4, graph_strength=10.0, tol=0, max_iter=8, random_state=0), X, Checkpoint(written), y=None)
     monkeypatch.setattr(partwise, "__version__", "99.0")
     with pytest.raises(ValueError, match=r"the version of partwise was .* and is 99\.0"):
         fit(PLAIN, X, Checkpoint(written), y=None)

@@ -109,7 +109,7 @@ def test_duplicates_and_order_are_mended_on_a_copy():
 def test_input_is_never_changed(form, loss):
     data = FORMS[form](X)
     data_before = data.copy()
-    GraphNMF(3, loss=loss, max_iter=10, random_state=0).fit(data).transform(data)
+    GraphNMF(3, graph_strength=10.0, loss=loss, max_iter=10, random_state=0).fit(data).transform(data)
     assert np.array_equal(_dense(data), _dense(data_before))
 
 

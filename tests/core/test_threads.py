@@ -33,7 +33,7 @@ def small_blocks(monkeypatch):
         NMF(5),
         NMF(5, init="sampled"),
         NMF(5, loss="kullback-leibler"),
-        GraphNMF(5, use_labels=True),
+        GraphNMF(5, graph_strength=10.0, use_labels=True),
         ConstrainedNMF(5),
     ],
     ids=["random", "nndsvda", "sampled", "divergence", "graph", "labels"],

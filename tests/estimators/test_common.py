@@ -11,12 +11,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from partwise import GraphNMF, KernelGraphNMF, LocalLearningNMF
+from partwise.selection.grids import fixed_strengths
 from partwise.testing import all_estimators
-
-
-def takes(name):
-    """Estimators whose `fit` takes an argument."""
-    return [model for model in ALL if name in inspect.signature(model.fit).parameters]
 
 
 def has(name):
@@ -41,8 +37,10 @@ SLOW = (
 )
 CHECKED = [clone(model).set_params(max_iter=20) if named(model) in SLOW else model for model in ALL]
 CHECKED.append(KernelGraphNMF(n_landmarks=20, max_iter=20))
+# What is compared between fits needs the same strength in both.
+FIXED = [clone(model).set_params(**fixed_strengths(type(model))) for model in ALL]
 FACTORIZATIONS = [model for model in has("transform") if "init" in model.get_params()]
-TAKE_WEIGHTS = takes("sample_weight")
+TAKE_WEIGHTS = [model for model in FIXED if "sample_weight" in inspect.signature(model.fit).parameters]
 # Neighbourhoods do not know of weights, and the scale of CauchyNMF is estimated from every sample once.
 WEIGHTED = [model for model in TAKE_WEIGHTS if named(model) not in ("GraphNMF", "LocalLearningNMF", "CauchyNMF")]
 

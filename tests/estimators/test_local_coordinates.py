@@ -103,14 +103,14 @@ def test_dead_components_come_back(solver, graph_strength):
 def test_components_that_nothing_needs_stay_unused():
     """Three distinct samples need three components: the fourth brings nothing, and is warned about."""
     X = np.repeat(np.eye(3), 5, axis=0)
-    model = LocalCoordinateNMF(4, init="random", random_state=0, max_iter=300)
+    model = LocalCoordinateNMF(4, coordinate_strength=0.1, init="random", random_state=0, max_iter=300)
     with pytest.warns(UserWarning, match=r"components are not used|more than X"):
         model.fit(X)
     assert model.objective_ < 1e-6
 
 
 def test_no_scale_to_choose():
-    model = LocalCoordinateNMF(4, random_state=0, max_iter=50, tol=0).fit(SMALL)
+    model = LocalCoordinateNMF(4, coordinate_strength=0.1, random_state=0, max_iter=50, tol=0).fit(SMALL)
     assert model.scale_ is None
     assert "scale" not in model.get_params()
     assert np.isclose(model.objective_, sum(model.history_[name][-1] for name in ("fit", "local coordinates")))
@@ -129,7 +129,7 @@ def test_no_strength_is_graph_nmf():
 @pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
 def test_new_samples(loss):
     """A new sample that is a component is coded by it, one by one or all together."""
-    model = LocalCoordinateNMF(6, loss=loss, random_state=0, max_iter=100, tol=0).fit(DIGITS)
+    model = LocalCoordinateNMF(6, coordinate_strength=0.1, loss=loss, random_state=0, max_iter=100, tol=0).fit(DIGITS)
     codes = model.transform(model.components_)
     assert (codes.argmax(axis=1) == np.arange(6)).all()
     np.testing.assert_allclose(np.diag(codes), 1, atol=0.05)
@@ -167,7 +167,7 @@ def test_holes_in_new_samples_only():
 
 def test_float32_and_sparse():
     for data in (SMALL.astype(np.float32), sp.csr_array(SMALL)):
-        model = LocalCoordinateNMF(3, random_state=0, max_iter=30, tol=0).fit(data)
+        model = LocalCoordinateNMF(3, coordinate_strength=0.1, random_state=0, max_iter=30, tol=0).fit(data)
         assert_no_rise(model, data.toarray() if sp.issparse(data) else data)
         assert model.embedding_.dtype == data.dtype
 

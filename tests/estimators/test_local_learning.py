@@ -116,8 +116,8 @@ def test_bound_on_eigenvalues(seed):
 def test_spectral_start():
     """It is the clustering of LocalLearningClustering, and at a large strength a far better start than a random one."""
     common = {"local_strength": 1000.0, "random_state": 0, "max_iter": 30, "tol": 0}
-    spectral = LocalLearningNMF(10, init="spectral", **common).fit(DIGITS)
-    random = LocalLearningNMF(10, init="random", **common).fit(DIGITS)
+    spectral = LocalLearningNMF(10, local_strength=10.0, init="spectral", **common).fit(DIGITS)
+    random = LocalLearningNMF(10, local_strength=10.0, init="random", **common).fit(DIGITS)
     assert spectral.objective_ < random.objective_
     assert clustering_accuracy(CLASSES, spectral.labels_) > 0.75
     again = LocalLearningNMF(10, init="spectral", local_strength=0, max_iter=1, tol=0).fit(DIGITS)
@@ -126,12 +126,15 @@ def test_spectral_start():
 
 def test_large_neighbourhoods_are_applied_not_formed():
     X = RNG.gamma(1.0, size=(600, 6))
-    model = LocalLearningNMF(3, n_neighbors=40, max_iter=5, tol=0, random_state=0).fit(X)
+    model = LocalLearningNMF(3, local_strength=10.0, n_neighbors=40, max_iter=5, tol=0, random_state=0).fit(X)
     assert model.solver_ == "multiplicative"
     assert_no_rise(model, X)
     with pytest.raises(ValueError, match="solver='coordinate' is not compatible with the term 'local learning'"):
-        LocalLearningNMF(3, n_neighbors=40, solver="coordinate").fit(X)
-    assert LocalLearningNMF(3, n_neighbors=40, scale="codes", max_iter=3, tol=0).fit(X).solver_ == "unit codes"
+        LocalLearningNMF(3, local_strength=10.0, n_neighbors=40, solver="coordinate").fit(X)
+    assert (
+        LocalLearningNMF(3, local_strength=10.0, n_neighbors=40, scale="codes", max_iter=3, tol=0).fit(X).solver_
+        == "unit codes"
+    )
 
 
 def test_new_samples_follow_their_neighbours():
@@ -148,7 +151,7 @@ def test_zero_samples_and_duplicates():
     X = np.repeat(SMALL, 3, axis=0)
     X[[4, 50]] = 0
     for scale in ("auto", "codes", None):
-        model = LocalLearningNMF(3, n_neighbors=4, scale=scale, random_state=0, max_iter=30, tol=0)
+        model = LocalLearningNMF(3, local_strength=10.0, n_neighbors=4, scale=scale, random_state=0, max_iter=30, tol=0)
         with pytest.warns(UserWarning, match="unconnected pieces"):
             model.fit(X)
         assert_no_rise(model, X)
@@ -158,7 +161,7 @@ def test_zero_samples_and_duplicates():
 def test_float32_and_sparse():
     for data in (SMALL.astype(np.float32), sp.csr_array(SMALL)):
         for scale in ("auto", "codes"):
-            model = LocalLearningNMF(3, scale=scale, random_state=0, max_iter=30, tol=0).fit(data)
+            model = LocalLearningNMF(3, local_strength=10.0, scale=scale, random_state=0, max_iter=30, tol=0).fit(data)
             assert_no_rise(model, data)
             assert model.embedding_.dtype == data.dtype
 
@@ -184,7 +187,7 @@ def test_bad_parameters(parameters, message):
 
 def test_scale_of_the_codes_and_weights():
     with pytest.raises(ValueError, match="sample_weight was given with scale='codes'"):
-        LocalLearningNMF(3, scale="codes").fit(SMALL, sample_weight=np.arange(40))
+        LocalLearningNMF(3, local_strength=10.0, scale="codes").fit(SMALL, sample_weight=np.arange(40))
 
 
 def test_scale_of_the_codes_and_penalised_components():

@@ -46,7 +46,11 @@ def test_local_coordinates(name, how):
             assert_no_rise(model.set_params(init="random", random_state=0, tol=0, max_iter=SWEEPS).fit(X), X)
 
 
-@pytest.mark.parametrize("estimator", [LocalCoordinateNMF(40), LocalLearningNMF(40)], ids=["NLCF", "LLNMF"])
+@pytest.mark.parametrize(
+    "estimator",
+    [LocalCoordinateNMF(40, coordinate_strength=0.1), LocalLearningNMF(40, local_strength=10.0)],
+    ids=["NLCF", "LLNMF"],
+)
 def test_a_tenth_of_the_passes(estimator):
     """Coordinate descent needs at most a tenth of the sweeps of the papers' rules for the same objective, on ORL."""
     X, _ = images("orl32")

@@ -26,7 +26,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
         ("NMF", "NMF(20, max_iter=5).fit(X)"),
         ("NMF", "NMF(20, max_iter=3, loss='kullback-leibler', init='kmeans').fit(X)"),
         ("NMF", "NMF(20, max_iter=3, missing='unstored').fit(X)"),
-        ("GraphNMF", "GraphNMF(20, max_iter=5, use_labels=True).fit(X, y)"),
+        ("GraphNMF", "GraphNMF(20, graph_strength=10, max_iter=5, use_labels=True).fit(X, y)"),
         ("ConstrainedNMF", "ConstrainedNMF(20, max_iter=5).fit(X, y)"),
         ("SemiNMF", "SemiNMF(20, max_iter=3, init='random').fit(-X)"),
         (

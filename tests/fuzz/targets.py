@@ -58,7 +58,9 @@ def seeds():
     (FOLDER / "model.npz").unlink(missing_ok=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        GraphNMF(2, n_neighbors=2, max_iter=3, random_state=0).fit(SPARSE).save(FOLDER / "model.npz")
+        GraphNMF(2, graph_strength=10.0, n_neighbors=2, max_iter=3, random_state=0).fit(SPARSE).save(
+            FOLDER / "model.npz"
+        )
         NMF(2, tol=0, max_iter=4, random_state=0, callbacks=Checkpoint(FOLDER / "fit.npz", every=1)).fit(X)
     return {
         ".npz": [

@@ -126,16 +126,16 @@ def test_without_pynndescent_the_search_is_exact_and_says_so(monkeypatch):
     with pytest.raises(ImportError, match="needs pynndescent"):
         neighbor_graph(X, 3, method="approximate")
     with pytest.warns(UserWarning, match="searched exactly") as messages:
-        GraphNMF(3, n_neighbors=3, tol=0, max_iter=2).fit(X)
+        GraphNMF(3, graph_strength=10.0, n_neighbors=3, tol=0, max_iter=2).fit(X)
     assert len(messages) == 1
 
 
 def test_the_estimator_says_what_it_did():
     X = load_digits().data[:100]
     settings = {"n_components": 3, "tol": 0, "max_iter": 2}
-    assert GraphNMF(**settings).fit(X).graph_method_ == "products"
-    assert GraphNMF(**settings).fit(sp.csr_array(X)).graph_method_ == "index"
-    assert GraphNMF(**settings, graph=neighbor_graph(X)).fit(X).graph_method_ == "given"
+    assert GraphNMF(graph_strength=10.0, **settings).fit(X).graph_method_ == "products"
+    assert GraphNMF(graph_strength=10.0, **settings).fit(sp.csr_array(X)).graph_method_ == "index"
+    assert GraphNMF(graph_strength=10.0, **settings, graph=neighbor_graph(X)).fit(X).graph_method_ == "given"
     assert GraphNMF(**settings, graph_strength=0).fit(X).graph_method_ == "none"
     assert not hasattr(GraphNMF(), "graph_method_")
 
@@ -154,4 +154,7 @@ def test_the_approximate_search_finds_nearly_all(metric):
     assert (np.delete(counts, [5, 77]) == 5).all()
     assert found[:, [5, 77]].nnz == 0
     assert (nearest_neighbors(X, 5, metric, method="approximate") != found).nnz == 0
-    assert GraphNMF(3, neighbors_method="approximate", tol=0, max_iter=1).fit(X).graph_method_ == "descent"
+    assert (
+        GraphNMF(3, graph_strength=10.0, neighbors_method="approximate", tol=0, max_iter=1).fit(X).graph_method_
+        == "descent"
+    )

@@ -87,13 +87,13 @@ def test_parameters_with_a_unit_are_not_reinterpreted(name, power):
         (NMF(l1_codes=0.1, l2_components=0.2), {"l1_codes": 1.5, "l2_components": 1}),
         (GraphNMF(scale=None), {"graph_strength": 1}),
         (NMF(l1_codes=0.1, weighting="ncut"), {"l1_codes": -1}),
-        (GraphNMF(loss="kullback-leibler", init="random"), {"graph_strength": -1}),
-        (GraphNMF(edge_weights="heat", bandwidth=0.3), {"bandwidth": 2}),
+        (GraphNMF(graph_strength=10.0, loss="kullback-leibler", init="random"), {"graph_strength": -1}),
+        (GraphNMF(graph_strength=10.0, edge_weights="heat", bandwidth=0.3), {"bandwidth": 2}),
         (CauchyNMF(cauchy_scale=0.1), {"cauchy_scale": 1}),
-        (LocalCoordinateNMF(loss="kullback-leibler"), {"coordinate_strength": -1}),
+        (LocalCoordinateNMF(coordinate_strength=0.1, loss="kullback-leibler"), {"coordinate_strength": -1}),
         (LocalCoordinateNMF(graph_strength=0.5), {"graph_strength": 2}),
-        (LocalLearningNMF(scale="codes"), {"local_strength": 2}),
-        (LocalLearningNMF(kernel="linear"), {"ridge": 2}),
+        (LocalLearningNMF(local_strength=10.0, scale="codes"), {"local_strength": 2}),
+        (LocalLearningNMF(local_strength=10.0, kernel="linear"), {"ridge": 2}),
         (NormalizedCut(edge_weights="heat", bandwidth=0.3), {"bandwidth": 2}),
         (partwise.KernelGraphNMF(kernel="linear", orthogonality=2.0), {"orthogonality": 2, "graph_strength": 2}),
         (partwise.KernelGraphNMF(bandwidth=0.5), {"bandwidth": 2}),
@@ -137,7 +137,7 @@ def test_functions_of_the_data_are_refused():
         return np.ones((len(X), len(X)))
 
     with pytest.raises(ValueError, match="graph is a function, which would see X in another unit"):
-        GraphNMF(4, graph=links).fit(X * 1e200)
+        GraphNMF(4, graph_strength=10.0, graph=links).fit(X * 1e200)
 
 
 @pytest.mark.parametrize("estimator", [NMF(3, max_iter=5, tol=0.0), LatentSemanticKMeans(3)], ids=["NMF", "LSK"])

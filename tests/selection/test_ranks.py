@@ -65,7 +65,7 @@ def test_evidence_has_error_bars():
 
 def test_what_has_no_evidence():
     with pytest.raises(ValueError, match="takes no missing entries"):
-        rank_evidence(GraphNMF(), X, [2, 3])
+        rank_evidence(GraphNMF(graph_strength=10.0), X, [2, 3])
     with pytest.raises(ValueError, match="is empty"):
         cross_validate_entries(NMF(), X, [])
     with pytest.raises(ValueError, match="holds 0"):
@@ -74,5 +74,7 @@ def test_what_has_no_evidence():
         cross_validate_entries(NMF(), X, [2], share=1.0)
     with pytest.raises(ValueError, match="at least 2"):
         cross_validate_entries(NMF(), X, [2], n_splits=1)
-    alone = rank_evidence(GraphNMF(max_iter=5, tol=0), X, [2], n_splits=0, n_runs=2, random_state=0)
+    alone = rank_evidence(
+        GraphNMF(graph_strength=10.0, max_iter=5, tol=0), X, [2], n_splits=0, n_runs=2, random_state=0
+    )
     assert alone.hidden is None

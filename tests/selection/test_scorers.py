@@ -86,14 +86,14 @@ def test_nothing_to_score():
 @pytest.mark.parametrize("name", ["connectedness", "silhouette", "reconstruction"])
 def test_scorers_see_clusters_that_are_split(name):
     """Three digits are easy: most scorers see that three clusters are better than nine."""
-    models = [GraphNMF(k, max_iter=40, tol=0, random_state=0).fit(X[:60]) for k in (3, 9)]
+    models = [GraphNMF(k, graph_strength=10.0, max_iter=40, tol=0, random_state=0).fit(X[:60]) for k in (3, 9)]
     three, nine = (get_scorer(name)(model, X[60:]) for model in models)
     assert three < nine if name == "reconstruction" else three > nine
 
 
 def test_scorers_are_what_they_say():
     """On samples that were not seen, each is its criterion of the predicted clusters."""
-    model = GraphNMF(3, max_iter=20, tol=0, random_state=0).fit(X[:60])
+    model = GraphNMF(3, graph_strength=10.0, max_iter=20, tol=0, random_state=0).fit(X[:60])
     new, labels, edges = X[60:], model.predict(X[60:]), neighbor_graph(X[60:], 5)
     expected = {
         "reconstruction": model.score(new),
@@ -109,7 +109,7 @@ def test_scorers_are_what_they_say():
 
 def test_searches_by_name():
     scoring = {name: get_scorer(name) for name in ("connectedness", "silhouette", "reconstruction")}
-    model = GraphNMF(3, max_iter=15, tol=0, random_state=0)
+    model = GraphNMF(3, graph_strength=10.0, max_iter=15, tol=0, random_state=0)
     search = GridSearchCV(model, {"graph_strength": [0.0, 10.0]}, scoring=scoring, refit="connectedness", cv=2).fit(X)
     assert {f"mean_test_{name}" for name in scoring} <= set(search.cv_results_)
     assert search.best_params_["graph_strength"] in (0.0, 10.0)

@@ -170,7 +170,9 @@ def test_verbose(capsys):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_an_interrupted_fit_is_a_usable_model(solver):
-    model = GraphNMF(K, solver=solver, tol=0, max_iter=50, random_state=0, callbacks=Recorder(3, interrupt))
+    model = GraphNMF(
+        K, graph_strength=10.0, solver=solver, tol=0, max_iter=50, random_state=0, callbacks=Recorder(3, interrupt)
+    )
     with pytest.warns(UserWarning, match="interrupted after 3 sweeps"):
         model.fit(X)
     assert model.stop_reason_ == "interrupted"
@@ -180,7 +182,7 @@ def test_an_interrupted_fit_is_a_usable_model(solver):
     assert model.labels_.shape == (40,)
     assert model.transform(X[:3]).shape == (3, K)
     assert model.predict(X[:3]).shape == (3,)
-    unhindered = GraphNMF(K, solver=solver, tol=0, max_iter=3, random_state=0).fit(X)
+    unhindered = GraphNMF(K, graph_strength=10.0, solver=solver, tol=0, max_iter=3, random_state=0).fit(X)
     np.testing.assert_array_equal(model.embedding_, unhindered.embedding_)
 
 
@@ -245,7 +247,7 @@ def test_the_best_of_short_runs_is_continued(solver):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_one_seed_one_result(init, solver):
     params = {"solver": solver, "init": init, "n_init": 3, "tol": 0, "max_iter": 10}
-    first, second, other = (GraphNMF(K, random_state=seed, **params).fit(X) for seed in (0, 0, 1))
+    first, second, other = (GraphNMF(K, graph_strength=10.0, random_state=seed, **params).fit(X) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.embedding_, second.embedding_)
     np.testing.assert_array_equal(first.components_, second.components_)
     np.testing.assert_array_equal(first.labels_, second.labels_)

@@ -156,7 +156,9 @@ class BaseFactorization(
         self, choice: Choice, X: Operand, y: IntArray | None, callbacks: list[Any], rng: np.random.RandomState
     ) -> None:
         """Fit with the chosen values, from where the choice has left off."""
-        recipe = copy(self).set_params(**choice.parameters, init=choice.start, n_init=1, warm_start=False)
+        recipe = copy(self).set_params(**choice.parameters)
+        if choice.start is not None:
+            recipe.set_params(init=choice.start, n_init=1, warm_start=False)
         recipe._fit_operand(X, y, callbacks, rng)
         parameters = self.get_params(deep=False)
         self.__dict__.update({name: value for name, value in vars(recipe).items() if name not in parameters})
@@ -268,12 +270,16 @@ class BaseFactorization(
             raise ValueError("init='sampled' needs a fit without element weights; use init='random'.")
         return Objective([fit.bind(sample) for fit in fits])
 
+    def _continues(self, shape: tuple[int, int]) -> bool:
+        """Whether a fit to data of this shape goes on where the last one ended."""
+        (n, m), k = shape, self.n_components
+        fitted = self.warm_start and hasattr(self, "embedding_")
+        return fitted and self.embedding_.shape == (n, k) and self.components_.shape == (k, m)
+
     def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, Array] | None:
         """W and Hᵀ to start from, if the user gave them or a warm start has them."""
-        n, m = shape
         k = self.n_components
-        fitted = self.warm_start and hasattr(self, "embedding_")
-        if fitted and self.embedding_.shape == (n, k) and self.components_.shape == (k, m):
+        if self._continues(shape):
             return check_factors((self.embedding_, self.components_), shape, k, dtype, self._signed_components)
         if isinstance(self.init, str):
             return None

@@ -135,7 +135,7 @@ class GraphNMF(LabelledFactorization):
         self,
         n_components: OpenInt = 8,
         *,
-        graph_strength: OpenFloat = 10.0,
+        graph_strength: OpenFloat = "auto",
         n_neighbors: OpenInt = 5,
         metric: Metric = "cosine",
         edge_weights: EdgeWeights = "binary",

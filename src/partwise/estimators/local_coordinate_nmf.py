@@ -104,7 +104,7 @@ class LocalCoordinateNMF(BaseFactorization):
         self,
         n_components: OpenInt = 8,
         *,
-        coordinate_strength: OpenFloat = 0.1,
+        coordinate_strength: OpenFloat = "auto",
         graph_strength: OpenFloat = 0.0,
         n_neighbors: OpenInt = 5,
         metric: Metric = "cosine",
@@ -146,8 +146,9 @@ class LocalCoordinateNMF(BaseFactorization):
     def _units(self) -> Units:
         no_functions(self, "graph")
         fit = order(self.loss)
-        # Components that are tied to samples have the unit, and coordinates none.
-        codes = 0.0 if self.coordinate_strength > 0 else 1.0
+        # Components that are tied to samples have the unit, and coordinates none. While the strength is open they count
+        # as tied.
+        codes = 1.0 if self.coordinate_strength == 0 else 0.0
         strengths = {"coordinate_strength": fit - 2, "graph_strength": fit - 2 * codes, "bandwidth": 2.0}
         return Units(codes, 1 - codes, fit, strengths)
 

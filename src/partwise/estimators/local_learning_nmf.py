@@ -147,7 +147,7 @@ class LocalLearningNMF(BaseFactorization):
         self,
         n_components: OpenInt = 8,
         *,
-        local_strength: OpenFloat = 10.0,
+        local_strength: OpenFloat = "auto",
         n_neighbors: OpenInt = 10,
         kernel: LocalKernel = "cosine",
         bandwidth: float | None = None,

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -18,6 +19,7 @@ import scipy.sparse as sp
 
 from ..core.types import CODES, Array
 from ..core.warn import warn
+from ..selection.record import Selection
 from .validation import check_X, fits, largest, out_of_range
 
 HANDED_OVER = ("_skl_callbacks", "_parent_callback_ctx")
@@ -158,12 +160,19 @@ def fit_rescaled(estimator: Any, X: Any, exponent: int, fit: Callable[[Any, Any]
         if hasattr(estimator, name):
             setattr(model, name, getattr(estimator, name))
     if parameters.get("warm_start"):
-        _begin_where_it_ended(model, estimator, units, exponent)
+        _begin_where_it_ended(model, estimator, _settled(estimator)._units(), exponent)
     fit(model, scaled(X, -exponent))
+    units = _settled(model)._units()
     if "callbacks" in parameters:
         model.callbacks = None
     _take_over(estimator, model, units, exponent, {*parameters, *HANDED_OVER, "n_features_in_"})
     return True
+
+
+def _settled(estimator: Any) -> Any:
+    """The estimator with the values that it chose: units of the results may depend on them."""
+    selection = getattr(estimator, "selection_", None)
+    return estimator if selection is None else copy(estimator).set_params(**selection.choice)
 
 
 def _parameters_in_unit(estimator: Any, units: Units, exponent: int, dtype: Any) -> dict[str, Any]:
@@ -194,6 +203,8 @@ def _begin_where_it_ended(model: Any, fitted: Any, units: Units, exponent: int) 
         if hasattr(fitted, name):
             value = getattr(last.model, name) if same_unit else scaled(getattr(fitted, name), -power * exponent)
             setattr(model, name, value)
+    if hasattr(fitted, "selection_"):
+        model.selection_ = _selection(fitted.selection_, units, -exponent)
 
 
 def _take_over(estimator: Any, model: Any, units: Units, exponent: int, own: set[str]) -> None:
@@ -211,12 +222,34 @@ def _take_over(estimator: Any, model: Any, units: Units, exponent: int, own: set
             if name in exponents:
                 exponents[name] += shift
     found |= {name: scaled(found[name], power) for name, power in exponents.items()}
+    if "selection_" in found:
+        found["selection_"] = _selection(found["selection_"], units, exponent)
     if "objective_" in found:
         found |= _objective(found["objective_"], found["history_"], units.objective * exponent, exponent)
     for name in units.factors.keys() - found.keys():
         estimator.__dict__.pop(name, None)
     estimator.__dict__.update(found)
     estimator._rescaled = Rescaled(model, exponent, exponents["embedding_"])
+
+
+def _selection(selection: Selection, units: Units, exponent: int) -> Selection:
+    """The same with its values in another unit, as far as they have one and fit into float64 there."""
+
+    def rescaled(name: str, values: Any) -> Any:
+        power = units.parameters.get(name, 0.0)
+        if not power:
+            return values
+        there = np.asarray(scaled(np.asarray(values, float), power * exponent))
+        return there if (np.isfinite(there) & ((there > 0) | (np.asarray(values) == 0))).all() else values
+
+    paths = []
+    for path in selection.paths:
+        values = rescaled(path.parameter, path.values)
+        place = int(np.flatnonzero(path.values == path.chosen)[0])
+        paths.append(replace(path, values=values, chosen=values[place].item()))
+    choice = {name: np.asarray(rescaled(name, value)).item() for name, value in selection.choice.items()}
+    choice |= {path.parameter: path.chosen for path in paths}
+    return replace(selection, choice=choice, paths=tuple(paths))
 
 
 def _shift(codes: Array, exponent: float) -> int:

@@ -20,7 +20,9 @@ together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ import numpy as np
 from ..core.operand import Operand
 from ..core.storage import as_operand
 from ..core.types import Array, IntArray
+from ..core.warn import quiet
 from ..solvers.codes import code_samples
 from .criteria import stability
 from .grids import Grid, Kind, strength_unit
@@ -45,6 +48,7 @@ DECIDE: dict[Kind, tuple[str, ...]] = {
     "components": ("connectedness", "modularity"),
 }
 ROUNDING = 1e-9
+NOT_COMPARABLE = "the default: no value makes clusters that can be compared"
 # The walk through numbers of components ends when so many in a row were worse than the best.
 WORSE_IN_A_ROW = 2
 # Numbers of components that are looked at between the best one and its neighbours.
@@ -53,10 +57,13 @@ MOST_BETWEEN = 4
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """Values for all that was open, the factors (W, H) that the final fit starts from, and the reasons."""
+    """Values for all that was open, the factors (W, H) that the final fit starts from, and the reasons.
+
+    The start is None if nothing was compared: then the fit starts as it would with fixed values.
+    """
 
     parameters: dict[str, Any]
-    start: tuple[Array, Array]
+    start: tuple[Array, Array] | None
     selection: Selection
 
 
@@ -64,6 +71,9 @@ def choose(
     recipe: Recipe, grids: Mapping[str, Grid], X: Operand, y: IntArray | None, rng: np.random.RandomState
 ) -> Choice:
     """Choose the open parameters of a recipe, one after the other.
+
+    Strengths and neighbours keep their defaults where there is nothing to compare, and the selection says why; a fit
+    that goes on where the last one ended keeps what that one chose.
 
     Parameters
     ----------
@@ -79,30 +89,84 @@ def choose(
             f"{' and '.join(grids)} cannot be chosen from data with missing entries, in which no neighbours are found. "
             "For n_components see partwise.selection.cross_validate_entries."
         )
-    if X.shape[0] < 2:
+    if X.shape[0] < 2 and "n_components" in grids:
         raise ValueError(f"{' and '.join(grids)} cannot be chosen from a single sample, which has no neighbours.")
+    not_chosen = {name: why for name, grid in grids.items() if (why := _hindrance(recipe, grid, X)) is not None}
+    chosen = _defaults(recipe, grids, X)
+    if recipe._continues(X.shape):
+        last = recipe.selection_.choice if hasattr(recipe, "selection_") else {}
+        chosen |= {name: last[name] for name in not_chosen if name in last}
+    if len(not_chosen) == len(grids):
+        return Choice(chosen, None, Selection(chosen, (), 0, X.shape[0], not_chosen))
+    # The final fit says what is to be said of the data.
+    with quiet():
+        return _chosen(recipe, grids, X, y, rng, chosen, not_chosen)
+
+
+def _chosen(
+    recipe: Recipe,
+    grids: Mapping[str, Grid],
+    X: Operand,
+    y: IntArray | None,
+    rng: np.random.RandomState,
+    chosen: dict[str, Any],
+    not_chosen: dict[str, str],
+) -> Choice:
+    """Walk through the values of one parameter after the other, with the defaults of those that follow."""
     sample, y = _sample(recipe, X, y, rng)
     trials = Trials(recipe, sample, y, rng)
-    chosen: dict[str, Any] = {name: grid.meanwhile for name, grid in grids.items()}
-    for name, grid in grids.items():
-        if grid.kind == "strength" and grid.refined:
-            chosen[name] = grid.meanwhile * strength_unit(trials.with_parameters(chosen), sample)
     paths, best = [], None
     for name, grid in grids.items():
-        path, best = _walk(trials, name, _fitting(grid, sample), chosen)
+        if name in not_chosen:
+            continue
+        found = _walk(trials, name, _fitting(grid, sample), chosen)
+        if found is None:
+            not_chosen[name] = NOT_COMPARABLE
+            continue
+        path, best = found
         chosen[name] = path.chosen
         paths.append(path)
-    assert best is not None  # there is at least one grid
+    selection = Selection(chosen, tuple(paths), sample.shape[0], X.shape[0], not_chosen)
+    if best is None:
+        return Choice(chosen, None, selection)
     start = best.factors if sample is X else _extended(trials.with_parameters(chosen), best.factors, sample, X)
-    selection = Selection(chosen, tuple(paths), sample.shape[0], X.shape[0])
     return Choice(chosen, (start[0], start[1].T), selection)
 
 
+def _hindrance(recipe: Any, grid: Grid, X: Operand) -> str | None:
+    """Why a strength or a number of neighbours cannot be chosen by its clusters, if it cannot."""
+    if grid.kind == "components":
+        return None
+    if recipe._continues(X.shape):
+        return "not chosen: the last fit goes on"
+    k = recipe.n_components
+    if k == 1:
+        return "the default: one component has no clusters to compare"
+    if isinstance(k, Integral) and (distinct := _distinct(X)) <= int(k):
+        return f"the default: {distinct} distinct sample{'s' * (distinct > 1)} cannot make {k} clusters to compare"
+    return None
+
+
+def _distinct(X: Operand) -> int:
+    """How many samples differ from all before them: samples that do differ in their shares of random features."""
+    along = X.array @ np.random.RandomState(0).uniform(size=X.shape[1])
+    return len(np.unique(np.round(along / (np.abs(along).max() or 1.0), 9)))
+
+
+def _defaults(recipe: Any, grids: Mapping[str, Grid], X: Operand) -> dict[str, Any]:
+    """Values for what is open until it is chosen, in the unit of the data."""
+    values: dict[str, Any] = {name: grid.meanwhile for name, grid in grids.items()}
+    unit = strength_unit(copy(recipe).set_params(**values), X)
+    return {
+        name: value * unit if grids[name].kind == "strength" and grids[name].refined else value
+        for name, value in values.items()
+    }
+
+
 def _sample(recipe: Any, X: Operand, y: IntArray | None, rng: np.random.RandomState) -> tuple[Operand, IntArray | None]:
-    """Some of the rows, if there are many. A graph that the user gave holds for all rows only."""
+    """Some of the rows, if there are many. A graph that the user gave, even by a function, is that of all rows."""
     n = X.shape[0]
-    given = getattr(recipe, "graph", None)
-    if n <= MOST_ROWS or (given is not None and not callable(given)):
+    if n <= MOST_ROWS or getattr(recipe, "graph", None) is not None:
         return X, y
     rows = np.sort(rng.choice(n, MOST_ROWS, replace=False))
     weight = None if X.sample_weight is None else X.sample_weight[rows]
@@ -125,14 +189,16 @@ def _extended(recipe: Recipe, factors: Factors, sample: Operand, X: Operand) -> 
     return code_samples(recipe._fit_to(sample).terms, X, Ht, W, max_passes=PASSES), Ht
 
 
-def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tuple[Path, Trial]:
-    """Try the values of one parameter; the path, and the trial that is best."""
+def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tuple[Path, Trial] | None:
+    """Try the values of one parameter; the path, and the trial that is best. None if no clusters can be compared."""
     if grid.kind == "components":
         rows = _count(trials, name, grid, others)
         value = _best_number(rows)
         return _record(name, rows, grid.kind, (value, 0)), rows[value][0]
     unit = strength_unit(trials.with_parameters(others), trials.X) if grid.kind == "strength" and grid.refined else 1
     rows = follow(trials, name, [value * unit for value in grid.values], others)
+    if not _comparable(rows):
+        return None
     place, end = _finished(trials, rows)
     return _record(name, rows, grid.kind, place), end
 
@@ -167,6 +233,12 @@ def follow(trials: Trials, name: str, values: Sequence[float], others: dict[str,
         rows.append([trials.run({**others, name: value}, factors, options) for factors in below])
         below, options = [trial.factors for trial in rows[-1]], SHORT
     return rows
+
+
+def _comparable(rows: list[list[Trial]]) -> bool:
+    """Whether any trial found more than one cluster, and every criterion has a value for all of them."""
+    divided = any((trial.labels != trial.labels[0]).any() for row in rows for trial in row)
+    return divided and bool(np.isfinite(_verdicts(rows, "strength")).all())
 
 
 def _best_number(rows: list[list[Trial]]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -25,7 +26,7 @@ class Grid:
         What the parameter is; it decides how its values are walked through and judged.
     values : tuple of float
     meanwhile : float
-        The value that stands in while other parameters are chosen first.
+        The value while other parameters are chosen first, and where nothing can be chosen.
     refined : bool
         Adapt the values to the data, and look between the best number of components and its neighbours as well. Not
         for values that a user has given.
@@ -103,6 +104,23 @@ def _refuse(recipe: Any, grids: Mapping[str, Grid]) -> None:
         raise ValueError("n_components is to be chosen, but init=(W, H) fixes it. Use init='auto', or a number.")
 
 
+def fixed_strengths(kind: type) -> dict[str, float]:
+    """Numbers for the strengths that an estimator chooses by default: those it falls back to.
+
+    Parameters
+    ----------
+    kind : type
+        The estimator.
+    """
+    defaults = signature(kind).parameters
+    selectable: Mapping[str, Grid] = getattr(kind, "_selectable", {})
+    return {
+        name: grid.meanwhile
+        for name, grid in selectable.items()
+        if grid.kind == "strength" and defaults[name].default == AUTO
+    }
+
+
 def strength_unit(recipe: Any, X: Operand) -> float:
     """What a strength of 1 is worth, so that one grid serves all data.
 
@@ -110,6 +128,8 @@ def strength_unit(recipe: Any, X: Operand) -> float:
     not like X², they have that of 1 / X: Σ X / ‖X‖². Where columns of W have unit norm, penalties do not grow with X at
     all: ‖X‖² / k.
     """
+    if X.squared_norm == 0:
+        return 1.0
     if recipe.scale == "codes":
         return X.squared_norm / float(recipe.n_components)
     if getattr(recipe, "loss", None) == "kullback-leibler":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..core.types import Array
@@ -45,29 +45,32 @@ class Path:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Why "auto" has become what it is.
+    """What "auto" became, and why.
 
     Attributes
     ----------
     choice : dict
-        The chosen value of every parameter that was open.
+        The value of every parameter that was open.
     paths : tuple of Path
         One per parameter, in the order in which they were chosen; a parameter that was not yet chosen had a fixed value
         meanwhile.
     n_rows : int
-        Samples on which the choice was made.
+        Samples on which the choice was made; 0 if none was.
     n_samples : int
         Samples of the final fit.
+    not_chosen : dict of str to str
+        Open parameters for which there was nothing to compare, and why; their values are defaults.
     """
 
     choice: dict[str, Any]
     paths: tuple[Path, ...]
     n_rows: int
     n_samples: int
+    not_chosen: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """A table per parameter."""
-        tables = []
+        """A table per parameter that was chosen, a line for any other."""
+        tables = [f"{name} = {self.choice[name]:g} ({reason})" for name, reason in self.not_chosen.items()]
         for path in self.paths:
             names = list(path.criteria)
             by = " and ".join(path.decided_by)
@@ -86,7 +89,14 @@ class Selection:
         Returns
         -------
         figure : matplotlib.figure.Figure
+
+        Raises
+        ------
+        ValueError
+            If nothing was compared.
         """
+        if not self.paths:
+            raise ValueError(f"There is no path to draw, because nothing was chosen: {self}.")
         from ..report.curves import draw_paths
 
         return draw_paths(self.paths)
