@@ -2,8 +2,8 @@
 
     python benchmarks/rank_study.py         # prints a line per draw, writes benchmarks/results/ranks.csv
 
-GraphNMF, at the strength 10, and NMF with n_components="auto", on five draws of each: 600 digits of scikit-learn, 5 and 10
-objects of COIL-20, and 600 documents of 8 topics of TDT2. A strength that is open too is chosen after the number.
+GraphNMF, at the strength 10, and NMF with n_components="auto", on five draws of each: 600 digits of scikit-learn, 5
+and 10 objects of COIL-20, and 600 documents of 8 topics of TDT2. A strength that is open too is chosen afterwards.
 """
 
 from __future__ import annotations

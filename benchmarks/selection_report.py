@@ -15,6 +15,8 @@ COSTS = Path(__file__).parent / "results" / "full.csv"
 BEGIN, END = "<!-- Written by benchmarks/{} --report -->\n", "<!-- Written by hand again -->\n"
 METHODS = ("GraphNMF", "LocalLearningNMF", "LocalCoordinateNMF")
 NEIGHBORS = "GraphNMF, n_neighbors"
+# The strengths that were defaults before "auto", as the rows spell them.
+NUMBERS = {"GraphNMF": "10.0", "LocalLearningNMF": "10.0", "LocalCoordinateNMF": "0.1"}
 COLUMNS = ("best by labels", "auto", "best fixed", "NMF", "k-means")
 MOST_LOST, MOST_BELOW_NMF = 4, 1
 
@@ -34,6 +36,7 @@ def report(rows, sets, held_out):
         lines.append(in_short(method, table))
     write("selection_study.py", "\n".join([*parts, "### In short\n", *lines]))
     write("selection_study.py, costs,", "\n".join(costs(COSTS)))
+    write("selection_study.py, defaults,", "\n".join(against_numbers(rows)))
     draw({method: tables[method][0] for method in METHODS}, held_out)
 
 
@@ -48,6 +51,34 @@ def costs(path):
         figure, low, high = (float(row[key]) for key in ("figure", "low", "high"))
         seconds = " | ".join(f"{float(row[key]):.2g} s" for key in ("ours", "theirs"))
         yield f"| `{parameter}` of `{method}` | {data} | {figure:.1f} ({low:.1f}–{high:.1f}) | {seconds} |"
+
+
+def against_numbers(rows):
+    """The lines of a table: what "auto" gains on, and costs against, the numbers that were the defaults before it."""
+    yield "| | against | gained: mean | least | most | cost: median | worst |"
+    yield "|---|---|---|---|---|---|---|"
+    for method, number in NUMBERS.items():
+        runs = defaultdict(dict)
+        for row in rows:
+            if row["method"] == method and row["strength"] in ("auto", number):
+                runs[row["data"], row["repeat"]][row["strength"]] = row
+        gains, ratios = defaultdict(list), defaultdict(list)
+        for (name, _), found in runs.items():
+            if len(found) == 2:
+                gains[name].append(100 * (float(found["auto"]["accuracy"]) - float(found[number]["accuracy"])))
+                ratios[name].append(float(found["auto"]["seconds"]) / float(found[number]["seconds"]))
+        gain, cost = _by_set(gains, np.mean), _by_set(ratios, np.median)
+        mean, median = np.mean([value for value, _ in gain]), np.median([value for value, _ in cost])
+        least, most, worst = gain[0], gain[-1], cost[-1]
+        yield (
+            f"| `{method}` | {number} | {mean:+.1f} points | {least[0]:+.1f} (`{least[1]}`) | {most[0]:+.1f} "
+            f"(`{most[1]}`) | {median:.1f} fits | {worst[0]:.1f} (`{worst[1]}`) |"
+        )
+
+
+def _by_set(values, summary):
+    """(value, set) in rising order."""
+    return sorted((float(summary(found)), name) for name, found in values.items())
 
 
 def write(script, text):

@@ -125,7 +125,7 @@ def run(groups):
     if not FOLDER.is_dir():
         raise SystemExit("The data sets are not here; set PARTWISE_DATA to the folder that holds them.")
     warnings.simplefilter("ignore")
-    GraphNMF(2, graph_strength=1.0, max_iter=2).fit(np.random.RandomState(0).uniform(size=(20, 5)))  # compile before the clock runs
+    GraphNMF(2, max_iter=2).fit(np.random.RandomState(0).uniform(size=(20, 5)))  # compile before the clock runs
     done = {tuple(row[key] for key in HEADER[:4]) for row in read()} if RESULTS.is_file() else set()
     with RESULTS.open("a", newline="") as file:
         writer = csv.writer(file)

@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from partwise.estimators.base import BaseFactorization
 from partwise.methods import METHODS
+from partwise.selection.grids import fixed_strengths
 from partwise.testing import all_estimators
 
 PAGE = Path(__file__).with_name("methods.md")
@@ -135,7 +136,8 @@ def _top(kind: type[Any]) -> tuple[str, str]:
 
 
 def _call(entry: Any) -> str:
-    given = entry.settings
+    fixed = {} if entry.estimator == "KMeans" else fixed_strengths(entry.estimator_class)
+    given = {**fixed, **entry.settings}
     return f"`{entry.estimator}({', '.join(f'{name}={value!r}' for name, value in given.items())})`"
 
 

@@ -165,7 +165,7 @@ def parameters():
         params={"n_components": 10**12},
     )
     clipped = Answered(warns="n_neighbors")
-    linked = both(takes("n_neighbors"), lambda model: getattr(model, "graph_strength", 1) > 0)
+    linked = both(takes("n_neighbors"), lambda model: getattr(model, "graph_strength", 1) != 0)
     for n_neighbors in (N, N + 1, 1000):
         yield Case(
             "C",
@@ -180,7 +180,7 @@ def parameters():
 
 
 def graphs():
-    linked = both(takes("graph"), lambda model: getattr(model, "graph_strength", 1) > 0)
+    linked = both(takes("graph"), lambda model: getattr(model, "graph_strength", 1) != 0)
     for name, (graph, text) in GRAPHS_REFUSED.items():
         yield Case("C", f"graph {name}", expected=Refused(ValueError, text), applies=linked, params={"graph": graph})
     for name, graph in GRAPHS.items():

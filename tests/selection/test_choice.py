@@ -15,6 +15,7 @@ from partwise.core.storage import as_operand
 from partwise.graphs import neighbor_graph
 from partwise.selection import choice, trials
 from partwise.selection.criteria import modularity, neighbor_information, normalized_cut, silhouette
+from partwise.selection.grids import fixed_strengths
 from partwise.terms import LocalCoordinates, LocalLearning, NeighborGraph
 
 DIGITS, CLASSES = load_digits(n_class=4, return_X_y=True)
@@ -179,9 +180,84 @@ def test_graphs_are_built_once_per_path(monkeypatch):
     assert len(calls) == 2  # for the path, and for the fit
 
 
-def test_a_single_sample_decides_nothing():
+def test_a_single_sample_decides_no_number_of_components():
     with pytest.raises(ValueError, match="single sample"):
         NMF("auto").fit(X[:1])
+
+
+STRENGTHS = {GraphNMF: "graph_strength", LocalLearningNMF: "local_strength", LocalCoordinateNMF: "coordinate_strength"}
+FALLBACKS = {
+    "one component": (X, 1, "one component has no clusters"),
+    "one sample": (X[:1], 3, "1 distinct sample cannot make 3 clusters"),
+    "two samples": (X[:2], 2, "2 distinct samples cannot make 2 clusters"),
+    "as many samples as components": (X[:3], 3, "3 distinct samples cannot make 3 clusters"),
+    "constant data": (np.ones((20, 6)), 3, "1 distinct sample cannot"),
+    "no data": (np.zeros((20, 6)), 3, "1 distinct sample cannot"),
+    "few distinct samples": (np.repeat(X[:2], 10, axis=0), 4, "2 distinct samples cannot"),
+    "one direction and zeros": (sp.csr_array(np.repeat([[0.0], [0.0], [1.0]], 8, axis=0)), 1, "one component"),
+}
+
+
+@pytest.mark.parametrize("method", STRENGTHS)
+@pytest.mark.parametrize("data", FALLBACKS)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_where_nothing_can_be_compared_a_number_stands(method, data):
+    """The fit is the one with the number to which it falls back, to the bit, and the selection says why."""
+    samples, k, reason = FALLBACKS[data]
+    parameter, (value,) = STRENGTHS[method], fixed_strengths(method).values()
+    options = {"n_components": k, "max_iter": 20, "random_state": 0}
+    model = method(**options).fit(samples)
+    assert model.selection_.choice == {parameter: value}
+    assert model.selection_.paths == ()
+    assert str(model.selection_).startswith(f"{parameter} = {value:g} (the default: {reason}")
+    fixed = method(**options, **{parameter: value}).fit(samples)
+    np.testing.assert_array_equal(model.embedding_, fixed.embedding_)
+    with pytest.raises(ValueError, match="no path to draw, because nothing was chosen"):
+        model.selection_.plot()
+
+
+def test_clusters_that_cannot_be_compared(monkeypatch):
+    monkeypatch.setattr(trials.Trials, "judge", lambda *_: dict.fromkeys(trials.CRITERIA, np.nan))
+    model = GraphNMF(4, max_iter=5, tol=0, random_state=0).fit(X)
+    assert model.selection_.choice == {"graph_strength": 10.0}
+    assert "no value makes clusters that can be compared" in str(model.selection_)
+
+
+def test_a_warm_start_goes_on_with_what_was_chosen():
+    model = GraphNMF(4, warm_start=True, max_iter=3, tol=0, random_state=0).fit(X)
+    value, reached = model.selection_.choice["graph_strength"], model.objective_
+    assert len(model.selection_.paths) == 1
+    model.fit(X)
+    assert model.selection_.choice == {"graph_strength": value}
+    assert "the last fit goes on" in str(model.selection_)
+    assert model.history_["objective"][0] == pytest.approx(reached, rel=1e-9)
+    # Without a choice to go on with it is the number.
+    model = GraphNMF(4, graph_strength=3.0, warm_start=True, max_iter=3, tol=0, random_state=0).fit(X)
+    assert model.set_params(graph_strength="auto").fit(X).selection_.choice == {"graph_strength": 10.0}
+    # Other data are another fit.
+    assert len(model.fit(X[:100]).selection_.paths) == 1
+
+
+@pytest.mark.parametrize("given", [lambda links: links, lambda links: lambda _: links], ids=["matrix", "function"])
+def test_a_given_graph_is_that_of_all_samples(monkeypatch, given):
+    monkeypatch.setattr(choice, "MOST_ROWS", 100)
+    model = GraphNMF(4, graph=given(neighbor_graph(X, 5)), max_iter=5, tol=0, random_state=0).fit(X)
+    assert (model.selection_.n_rows, model.graph_method_) == (160, "given")
+
+
+@pytest.mark.parametrize("method", STRENGTHS)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_values_of_any_size(method):
+    """The grid follows strengths that have a unit; so does what a fit in another unit says of its choice."""
+    for options in ({}, {"loss": "kullback-leibler"}):
+        common = {"n_components": 4, "max_iter": 5, "tol": 0, "random_state": 0, **options}
+        here, there = (method(**common).fit(np.ldexp(X, power)) for power in (0, 600))
+        np.testing.assert_array_equal(here.labels_, there.labels_)
+        power = -600 if options else 0
+        assert there.selection_.choice == {name: np.ldexp(v, power) for name, v in here.selection_.choice.items()}
+        np.testing.assert_array_equal(
+            there.selection_.paths[0].values, np.ldexp(here.selection_.paths[0].values, power)
+        )
 
 
 def test_values_of_ones_own():
@@ -199,7 +275,7 @@ def test_number_of_separate_clusters(estimator):
     data = np.maximum(np.repeat(centres, 40, axis=0) + rng.normal(scale=0.15, size=(200, 20)), 0)
     model = estimator.set_params(random_state=0).fit(data)
     assert model.components_.shape == (5, 20)
-    assert model.selection_.choice == {"n_components": 5}
+    assert model.selection_.choice["n_components"] == 5
     assert np.isnan(model.selection_.paths[0].stability).all()
 
 
@@ -246,7 +322,8 @@ def test_many_rows_are_sampled_and_all_are_fitted(monkeypatch):
 )
 def test_whatever_is_open_is_chosen_on_a_sample_of_many_rows(monkeypatch, method, parameter):
     monkeypatch.setattr(choice, "MOST_ROWS", 100)
-    model = method(**{"n_components": 4, "max_iter": 20, "tol": 1e-3, parameter: "auto"}, random_state=0).fit(X)
+    fixed = {"n_components": 4, "max_iter": 20, "tol": 1e-3, **fixed_strengths(method)}
+    model = method(**{**fixed, parameter: "auto"}, random_state=0).fit(X)
     assert (model.selection_.n_rows, len(model.embedding_)) == (100, 160)
     assert model.selection_.choice[parameter] == model.selection_.paths[0].chosen
 

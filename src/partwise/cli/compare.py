@@ -171,20 +171,17 @@ def _run_one(comparison: Comparison, method: Method, display: Display) -> Outcom
 
 
 def _vary_strength(comparison: Comparison, methods: list[Method], display: Display) -> list[tuple[float, Outcome]]:
-    """GraphNMF with other strengths; the one that was run is not run again."""
+    """GraphNMF with given strengths instead of the one that it chooses."""
     found = [(method, o) for method, o in zip(methods, comparison.outcomes, strict=True) if method.name == "GraphNMF"]
     if not found or found[0][1].accuracy is None:
         return []
-    method, outcome = found[0]
-    curve = []
+    method, curve = found[0][0], []
     for strength in STRENGTHS:
-        other = outcome
-        if strength != method.model.graph_strength:
-            name = f"GraphNMF, strength {strength:g}"
-            model = clone(method.model).set_params(graph_strength=strength)
-            other = _run_one(comparison, Method(name, model), display)
-            display.end(name, f"{other.ending}, accuracy {other.accuracy:.3f}")
-        curve.append((strength, other))
+        name = f"GraphNMF, strength {strength:g}"
+        model = clone(method.model).set_params(graph_strength=strength)
+        outcome = _run_one(comparison, Method(name, model), display)
+        display.end(name, f"{outcome.ending}, accuracy {outcome.accuracy:.3f}")
+        curve.append((strength, outcome))
     return curve
 
 

@@ -51,10 +51,13 @@ class GraphNMF(LabelledFactorization):
     ----------
     n_components : int, "auto" or sequence of int, default=8
         Number of parts, k. "auto" chooses it without labels, a sequence among its values; see `selection_`.
-    graph_strength : float, "auto" or sequence of float, default=10.0
+    graph_strength : float, "auto" or sequence of float, default="auto"
         How much neighbours count, λ in the paper; 0 is :class:`NMF`. It has no unit: scaling X does not change it.
-        Faces want 1 or less, digits 1 to 10, objects and topics 10 to 1,000. "auto" chooses it without labels: a walk
-        from 0 to 1,000 and a closer look around the best, at the cost of a few fits.
+        Faces want 1 or less, digits 1 to 10, objects and topics 10 to 1,000. "auto" chooses it without labels, among 0,
+        0.01, 0.1, … 1,000. On small data this costs about seven times as much as a fit with a number, at most ten times
+        on the sets of the study, and less the more samples there are: more than 2,000 are represented by so many.
+        Where there is nothing to compare (one component, hardly any samples, a warm start), it is 10, or what the last
+        fit had, and `selection_` says so. ``graph_strength=10`` is a good fixed value.
     n_neighbors : int, "auto" or sequence of int, default=5
         Neighbours of each sample in the graph. "auto" chooses among 3, 5, 10 and 20.
     metric : {"cosine", "euclidean"}, default="cosine"
@@ -90,8 +93,8 @@ class GraphNMF(LabelledFactorization):
         With ``use_labels=True``: class of every training sample, the given one or that of the labelled sample with the
         nearest code (see `predict_classes`).
     selection_ : partwise.selection.Selection
-        If a parameter was open: its values that were tried, what each was worth, and the choice; ``print`` it or call
-        its ``plot``. The final fit continues from the best one. More than 2,000 samples are represented by so many.
+        If a parameter was open, as `graph_strength` is by default: the values that were tried, what each was worth,
+        and the choice; ``print`` it or call its ``plot``. The final fit continues from the best one.
     graph_method_ : {"products", "index", "descent", "given", "none"}
         Where the graph comes from: neighbours found exactly by products (dense data) or by an inverted index (sparse
         data), or approximately by nearest-neighbour descent; given by the user; or none, at strength 0.

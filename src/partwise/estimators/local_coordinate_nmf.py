@@ -38,10 +38,13 @@ class LocalCoordinateNMF(BaseFactorization):
     ----------
     n_components : int, "auto" or sequence of int, default=8
         Number of parts, k. "auto" chooses it without labels, a sequence among its values; see `selection_`.
-    coordinate_strength : float, "auto" or sequence of float, default=0.1
+    coordinate_strength : float, "auto" or sequence of float, default="auto"
         How much the distance between a sample and the components of its code counts, μ in the paper, which uses 0.1 to
         1. With the squared error it has no unit: scaling X does not change it. With the Kullback-Leibler divergence it
-        has that of 1 / X. 0 is :class:`GraphNMF`, with its scale. "auto" chooses it without labels, up to 1.
+        has that of 1 / X. 0 is :class:`GraphNMF`, with its scale. "auto" chooses it without labels, by the clusters,
+        among 0, 0.001, 0.01, 0.1 and 1, at eight times the cost of a fit with a number on small data, at most 13 times
+        on the sets of the study; where there is nothing to compare, it is 0.1. For components that look like samples
+        and for sparse codes, give 0.1 or more.
     graph_strength : float, "auto" or sequence of float, default=0.0
         How much neighbours count, λ in the paper; "auto" as for :class:`GraphNMF`.
     n_neighbors, metric, edge_weights, bandwidth, graph
@@ -56,7 +59,8 @@ class LocalCoordinateNMF(BaseFactorization):
     components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
         As for :class:`NMF`.
     selection_ : partwise.selection.Selection
-        If a parameter was open: the values that were tried, what each was worth, and the choice.
+        If a parameter was open, as the strength is by default: the values that were tried, what each was worth, and
+        the choice.
 
     Notes
     -----
@@ -69,7 +73,7 @@ class LocalCoordinateNMF(BaseFactorization):
     >>> from partwise import LocalCoordinateNMF
     >>> from partwise.metrics import sparseness
     >>> X, y = load_digits(return_X_y=True)
-    >>> model = LocalCoordinateNMF(20, random_state=0).fit(X)
+    >>> model = LocalCoordinateNMF(20, coordinate_strength=0.1, random_state=0).fit(X)
     >>> bool(sparseness(model.embedding_).mean() > 0.7)
     True
     """

@@ -192,6 +192,8 @@ def _describe(model: Any) -> tuple[Array, Array, str]:
         "max_iter": "stopped at the limit of {} sweeps".format,
     }
     ending = endings.get(model.stop_reason_, "stopped after {} sweeps".format)(model.n_iter_)
+    if hasattr(model, "selection_"):
+        ending += "".join(f", {name} {value:g}" for name, value in model.selection_.choice.items())
     return model.components_, model.embedding_, ending
 
 

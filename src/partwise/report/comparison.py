@@ -83,7 +83,10 @@ def _strengths(comparison: Comparison) -> Section:
     chart = line_chart(
         series, "graph_strength", "score", title="Accuracy and NMI against graph_strength", log_x=True, x_ticks=x
     )
-    note = "GraphNMF with everything else as above. The scores need the classes: this is not how to choose a strength."
+    note = (
+        "GraphNMF with fixed strengths instead of the one that it chose by itself, and everything else as above. The "
+        "scores need the classes: this is not how to choose a strength."
+    )
     return Section(key, title, (element("div", chart, class_="grid-of"),), note)
 
 
