@@ -13,6 +13,7 @@ from .lazy import importer
 if TYPE_CHECKING:
     from . import callbacks as callbacks
     from . import datasets as datasets
+    from . import exceptions as exceptions
     from . import experiments as experiments
     from . import graphs as graphs
     from . import methods as methods
@@ -71,7 +72,18 @@ __all__ = [
     "load",
 ]
 
-_ROOMS = ("callbacks", "datasets", "experiments", "graphs", "methods", "metrics", "selection", "terms", "testing")
+_ROOMS = (
+    "callbacks",
+    "datasets",
+    "exceptions",
+    "experiments",
+    "graphs",
+    "methods",
+    "metrics",
+    "selection",
+    "terms",
+    "testing",
+)
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of the package
     __getattr__ = importer(

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from partwise.selection.grids import fixed_strengths
 from partwise.testing import all_estimators
 
 RNG = np.random.RandomState(0)
@@ -109,8 +110,8 @@ class Case:
 
 
 def subject(kind):
-    """An estimator with few components and sweeps; one that is exported is on the list."""
-    model = kind()
+    """An estimator with few components and sweeps and a fixed strength; one that is exported is on the list."""
+    model = kind(**fixed_strengths(kind))
     quick = {"n_components": N_COMPONENTS, "max_iter": 5, "random_state": 0, "n_landmarks": 10, "assign": "argmax"}
     return model.set_params(**{name: value for name, value in quick.items() if name in model.get_params()})
 
@@ -118,12 +119,12 @@ def subject(kind):
 SUBJECTS = {name: subject(kind) for name, kind in all_estimators().items()}
 
 
-def put(case, name):
+def put(case, name, **params):
     """Put an estimator to a case; an AssertionError if it does not do what is expected."""
     if case.alone:
         with tempfile.TemporaryDirectory() as folder:
             return carry_out(case, Path(folder))
-    return carry_out(case, clone(SUBJECTS[name]).set_params(**case.params))
+    return carry_out(case, clone(SUBJECTS[name]).set_params(**{**params, **case.params}))
 
 
 def carry_out(case, model):

@@ -11,7 +11,16 @@ def path(values, n_starts):
     rng = np.random.RandomState(0)
     values = np.asarray(values)
     criteria = {name: rng.uniform(size=(len(values), n_starts)) for name in ("connectedness", "silhouette")}
-    return Path("graph_strength", values, criteria, np.ones(len(values)), ("silhouette",), values[1], 0)
+    return Path(
+        "graph_strength",
+        values,
+        criteria,
+        np.ones(len(values)),
+        ("silhouette",),
+        values[1],
+        0,
+        np.ones((len(values), 1)),
+    )
 
 
 def test_paths_show_every_criterion_and_the_choice():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 MOST = int(np.iinfo(np.int32).max)
 
@@ -18,6 +19,11 @@ def check_pointers(indptr: Any) -> None:
         raise ValueError("its index pointers do not rise from zero")
 
 
+def countable(matrix: Any) -> bool:
+    """Whether 32 bits suffice for the indices of a matrix, if it is sparse."""
+    return not sp.issparse(matrix) or max(matrix.nnz, *matrix.shape) <= MOST
+
+
 def narrow(matrix: Any, routine: str) -> Any:
     """The same CSR or CSC matrix with indices of 32 bits; refused if they do not suffice.
 
@@ -28,7 +34,7 @@ def narrow(matrix: Any, routine: str) -> Any:
     routine : str
         Who needs it, for the message.
     """
-    if max(matrix.nnz, *matrix.shape) > MOST:
+    if not countable(matrix):
         raise ValueError(
             f"A sparse matrix of shape {matrix.shape} with {matrix.nnz} entries was given to {routine}, which counts "
             f"up to {MOST}. Take fewer samples, or settings that do without {routine}."

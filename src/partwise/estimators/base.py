@@ -33,6 +33,7 @@ from ..solvers.sampled import sampled_start
 from ..solvers.starts import as_coordinates, start_factors
 from ..terms import BetaDivergence, Frobenius
 from .assignment import KMEANS_STARTS, Assignment
+from .duplicates import warn_if_duplicate
 from .fitted import FittedFactorization
 from .scale import apply_scale, normalise
 from .units import fit_rescaled
@@ -190,6 +191,7 @@ class BaseFactorization(
         self.components_ = np.ascontiguousarray(minimum.state.components)
         self._record(minimum.result)
         self.scale_ = minimum.unit
+        warn_if_duplicate(self.embedding_, self.components_, minimum.terms, minimum.unit)
         coupled = any(term.couples_samples for term in bound)
         self._keep(minimum.terms)
         if X.sample_weight is not None and (X.sample_weight == 0).any() and not coupled:

@@ -160,16 +160,16 @@ def fit_rescaled(estimator: Any, X: Any, exponent: int, fit: Callable[[Any, Any]
         if hasattr(estimator, name):
             setattr(model, name, getattr(estimator, name))
     if parameters.get("warm_start"):
-        _begin_where_it_ended(model, estimator, _settled(estimator)._units(), exponent)
+        _begin_where_it_ended(model, estimator, settled(estimator)._units(), exponent)
     fit(model, scaled(X, -exponent))
-    units = _settled(model)._units()
+    units = settled(model)._units()
     if "callbacks" in parameters:
         model.callbacks = None
     _take_over(estimator, model, units, exponent, {*parameters, *HANDED_OVER, "n_features_in_"})
     return True
 
 
-def _settled(estimator: Any) -> Any:
+def settled(estimator: Any) -> Any:
     """The estimator with the values that it chose: units of the results may depend on them."""
     selection = getattr(estimator, "selection_", None)
     return estimator if selection is None else copy(estimator).set_params(**selection.choice)

@@ -3,8 +3,9 @@
 Strengths are walked upwards, every fit starting where the last one ended, once from the recipe's own start and once
 from k-means; following a solution while the penalty grows often leads to better minima than starting anew. By a
 criterion a clustering loses its distance from the best one, as a share of the distance between the best and the worst;
-the median of what it loses by four criteria counts. The best goes on as long as a fit does. A fit with its value is
-made anew beside it, and kept instead if more criteria are for it than against it.
+the median of what it loses by four criteria counts. Of clusterings that lose about as little, the one whose components
+are most distinct is taken: strong penalties make components repeat. It goes on as long as a fit does. A fit with its
+value is made anew beside it, and kept instead if more criteria are for it than against it.
 
 The four err in different ways: how few of its links to neighbours a cluster cuts (by itself it likes to cut off small
 pieces), the modularity of the links (by itself it likes clusters of equal size), what a neighbour's cluster tells of
@@ -48,6 +49,8 @@ DECIDE: dict[Kind, tuple[str, ...]] = {
     "components": ("connectedness", "modularity"),
 }
 ROUNDING = 1e-9
+# A trial that loses so much more than the best is preferred to it if more of its components are distinct.
+ABOUT_AS_GOOD = 0.1
 NOT_COMPARABLE = "the default: no value makes clusters that can be compared"
 # The walk through numbers of components ends when so many in a row were worse than the best.
 WORSE_IN_A_ROW = 2
@@ -156,11 +159,10 @@ def _distinct(X: Operand) -> int:
 def _defaults(recipe: Any, grids: Mapping[str, Grid], X: Operand) -> dict[str, Any]:
     """Values for what is open until it is chosen, in the unit of the data."""
     values: dict[str, Any] = {name: grid.meanwhile for name, grid in grids.items()}
-    unit = strength_unit(copy(recipe).set_params(**values), X)
-    return {
-        name: value * unit if grids[name].kind == "strength" and grids[name].refined else value
-        for name, value in values.items()
-    }
+    for name, grid in grids.items():
+        if grid.kind == "strength" and grid.refined:
+            values[name] *= strength_unit(copy(recipe).set_params(**values), name, X)
+    return values
 
 
 def _sample(recipe: Any, X: Operand, y: IntArray | None, rng: np.random.RandomState) -> tuple[Operand, IntArray | None]:
@@ -195,7 +197,9 @@ def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tupl
         rows = _count(trials, name, grid, others)
         value = _best_number(rows)
         return _record(name, rows, grid.kind, (value, 0)), rows[value][0]
-    unit = strength_unit(trials.with_parameters(others), trials.X) if grid.kind == "strength" and grid.refined else 1
+    unit: float = 1
+    if grid.kind == "strength" and grid.refined:
+        unit = strength_unit(trials.with_parameters(others), name, trials.X)
     rows = follow(trials, name, [value * unit for value in grid.values], others)
     if not _comparable(rows):
         return None
@@ -230,8 +234,10 @@ def follow(trials: Trials, name: str, values: Sequence[float], others: dict[str,
     rows: list[list[Trial]] = []
     below, options = trials.starts({**others, name: values[0]}), FIRST
     for value in values:
-        rows.append([trials.run({**others, name: value}, factors, options) for factors in below])
-        below, options = [trial.factors for trial in rows[-1]], SHORT
+        parameters = {**others, name: value}
+        if rows:
+            below, options = [trials.carried(trial, parameters) for trial in rows[-1]], SHORT
+        rows.append([trials.run(parameters, factors, options) for factors in below])
     return rows
 
 
@@ -248,15 +254,31 @@ def _best_number(rows: list[list[Trial]]) -> int:
 
 def _finished(trials: Trials, rows: list[list[Trial]]) -> tuple[tuple[int, int], Trial]:
     """The best trial goes on to its end; a fit with its parameters made anew replaces it if more criteria say so."""
-    loss = losses(rows, rows)
-    value, start = divmod(int(loss.argmin()), loss.shape[1])
+    value, start = best_place(losses(rows, rows), np.array([[trial.distinct for trial in row] for row in rows]))
     best = rows[value][start]
     end = trials.finish(best.parameters, best.factors)
     if value == start == 0:  # the walk has begun there: nothing would be new
         return (value, start), end
     anew = trials.finish(best.parameters, trials.own_start(best.parameters))
     votes = np.sign(_verdicts([[anew]], "strength") - _verdicts([[end]], "strength"))
-    return ((value, 0), anew) if votes.sum() > 0 else ((value, start), end)
+    # Where criteria are divided, distinct components decide.
+    return ((value, 0), anew) if (votes.sum(), anew.distinct) > (0, end.distinct) else ((value, start), end)
+
+
+def best_place(loss: Array, distinct: IntArray) -> tuple[int, int]:
+    """The value and the start of the trial that is taken: of those about as good as the best, one of distinct parts.
+
+    Parameters
+    ----------
+    loss : ndarray of shape (n_values, n_starts)
+        What each trial loses against the best ones.
+    distinct : ndarray of int, the same shape
+        Distinct components of each trial.
+    """
+    good = loss <= loss.min() + ABOUT_AS_GOOD
+    taken = good & (distinct == distinct[good].max())
+    value, start = divmod(int(np.where(taken, loss, np.inf).argmin()), loss.shape[1])
+    return value, start
 
 
 def losses(rows: Sequence[Sequence[Trial]], path: Sequence[Sequence[Trial]]) -> Array:
@@ -284,5 +306,7 @@ def _record(name: str, rows: list[list[Trial]], kind: Kind, best: tuple[int, int
     criteria = {
         criterion: np.array([[trial.criteria[criterion] for trial in row] for row in rows]) for criterion in CRITERIA
     }
+    distinct = np.array([[trial.distinct for trial in row] for row in rows])
     agreement = np.array([stability([t.labels for t in row]) if len(row) > 1 else np.nan for row in rows])
-    return Path(name, values, criteria, agreement, DECIDE[kind], rows[best[0]][0].parameters[name], best[1])
+    chosen = rows[best[0]][0].parameters[name]
+    return Path(name, values, criteria, agreement, DECIDE[kind], chosen, best[1], distinct)

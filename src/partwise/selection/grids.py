@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from inspect import signature
@@ -121,17 +122,31 @@ def fixed_strengths(kind: type) -> dict[str, float]:
     }
 
 
-def strength_unit(recipe: Any, X: Operand) -> float:
-    """What a strength of 1 is worth, so that one grid serves all data.
+def strength_unit(recipe: Any, name: str, X: Operand) -> float:
+    """What a strength of 1 is worth, so that one grid serves all data, whatever their unit.
 
-    Next to the squared error strengths have no unit. Next to the Kullback-Leibler divergence, which grows like X and
-    not like X², they have that of 1 / X: Σ X / ‖X‖². Where columns of W have unit norm, penalties do not grow with X at
-    all: ‖X‖² / k.
+    Next to the squared error, where components have unit norm, strengths have no unit. Next to the Kullback-Leibler
+    divergence, which grows like X and not like X², they have that of 1 / X: Σ X / ‖X‖². Codes of unit norm, and those
+    that count components which look like samples, do not grow with X, and penalties on them neither; on a free scale
+    they grow like √X.
+
+    Parameters
+    ----------
+    recipe : estimator
+        With numbers for what is open.
+    name : str
+        The strength.
+    X : Operand
     """
-    if X.squared_norm == 0:
+    n, square = X.shape[0], X.squared_norm
+    if square == 0:
         return 1.0
+    total = X.mean() * n * X.shape[1]
+    divergence = getattr(recipe, "loss", None) == "kullback-leibler"
     if recipe.scale == "codes":
-        return X.squared_norm / float(recipe.n_components)
-    if getattr(recipe, "loss", None) == "kullback-leibler":
-        return X.mean() * X.shape[0] * X.shape[1] / X.squared_norm
-    return 1.0
+        return square / float(recipe.n_components)
+    if name == "graph_strength" and getattr(recipe, "coordinate_strength", 0) > 0:
+        return (total if divergence else square) / n
+    if recipe.scale is None:
+        return 1.0 if divergence else math.sqrt(square / n)
+    return total / square if divergence else 1.0

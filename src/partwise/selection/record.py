@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..core.types import Array
+from ..core.types import Array, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,6 +32,10 @@ class Path:
     start : int
         Which start was best in the end: 0 is that of the estimator, followed through the values or taken anew, 1 that
         of k-means.
+    distinct : ndarray of int, shape (n_values, n_starts)
+        Components of every trial that are not about parallel to one before them
+        (:func:`partwise.metrics.distinct_components`). Of values whose clusters are about as good, the one with most is
+        chosen.
     """
 
     parameter: str
@@ -41,6 +45,7 @@ class Path:
     decided_by: tuple[str, ...]
     chosen: Any
     start: int
+    distinct: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +80,12 @@ class Selection:
             names = list(path.criteria)
             by = " and ".join(path.decided_by)
             lines = [f"{path.parameter} = {path.chosen:g}, by {by}, on {self.n_rows} of {self.n_samples} samples"]
-            lines.append("  ".join([f"{path.parameter:>20s}", *(f"{name:>14s}" for name in [*names, "stability"])]))
+            lines.append(
+                "  ".join([f"{path.parameter:>20s}", *(f"{name:>14s}" for name in [*names, "stability", "distinct"])])
+            )
             for i, value in enumerate(path.values):
                 worth = [*(float(path.criteria[name][i].max()) for name in names), float(path.stability[i])]
-                mark = " <" if value == path.chosen else ""
+                mark = f"  {path.distinct[i].max():>14d}" + (" <" if value == path.chosen else "")
                 lines.append("  ".join([f"{value:>20g}", *(f"{number:>14.4f}" for number in worth)]) + mark)
             tables.append("\n".join(lines))
         return "\n\n".join(tables)

@@ -10,13 +10,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..core.indices import countable
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import Array, IntArray
 from ..core.warn import quiet
 from ..graphs import check_graph, neighbor_graph
+from ..metrics import distinct_components
 from ..solvers.loop import Options
+from ..solvers.starts import as_coordinates
 from .criteria import link_criteria, silhouette
 
 # Labels settle long before the objective does; where a walk begins there is most to do.
@@ -51,12 +54,13 @@ class Recipe(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A short fit: its parameters, where it ended, its clusters and what they are worth."""
+    """A short fit: its parameters, where it ended, its clusters, what they are worth, and its distinct components."""
 
     parameters: dict[str, Any]
     factors: Factors
     labels: IntArray
     criteria: dict[str, float]
+    distinct: int = 0
 
 
 class Binder:
@@ -139,11 +143,20 @@ class Trials:
         return first.W, first.Ht
 
     def starts(self, parameters: dict[str, Any]) -> list[Factors]:
-        """Where the recipe itself would start, and what k-means gives."""
+        """Where the recipe itself would start, and what k-means gives, if it can."""
         recipe, starts = self.with_parameters(parameters), [self.own_start(parameters)]
-        if isinstance(recipe.init, str) and recipe.n_components <= self.X.shape[0]:
+        possible = recipe.n_components <= self.X.shape[0] and countable(self.X.array)
+        if isinstance(recipe.init, str) and possible:
             starts.append(self.own_start({**parameters, "init": "kmeans"}))
         return starts
+
+    def carried(self, trial: Trial, parameters: dict[str, Any]) -> Factors:
+        """Where a trial ended, as a start for other parameters: components that these tie to samples at their size."""
+        tied = [
+            any(term.anchored for term in self.bind(self.with_parameters(values)._terms()))
+            for values in (trial.parameters, parameters)
+        ]
+        return as_coordinates(self.X, *trial.factors) if tied == [False, True] else trial.factors
 
     def finish(self, parameters: dict[str, Any], start: Factors) -> Trial:
         """As many sweeps as a fit has."""
@@ -160,7 +173,9 @@ class Trials:
         with quiet():
             minimum = recipe._minimise(self.X, self.bind(recipe._terms()), [lambda: State(self.X, W, Ht)], options)
             labels = recipe._assign(minimum.state.W, self._seed, kmeans_starts).labels
-        return Trial(parameters, (minimum.state.W, minimum.state.Ht), labels, self.judge(labels, recipe.n_components))
+        W, Ht = minimum.state.W, minimum.state.Ht
+        criteria = self.judge(labels, recipe.n_components)
+        return Trial(parameters, (W, Ht), labels, criteria, distinct_components(Ht.T))
 
     def judge(self, labels: IntArray, n_clusters: int) -> dict[str, float]:
         """What a clustering is worth by every criterion."""

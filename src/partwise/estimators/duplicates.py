@@ -1,0 +1,52 @@
+"""Components that repeat others: a quadratic penalty on the codes makes it pay to split a component."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..core.term import BoundPenalty, BoundTerm
+from ..core.types import CODES, Array, Factor
+from ..core.warn import warn
+from ..exceptions import DuplicateComponentsWarning
+from ..metrics.distinct import repeats
+
+# Cosine between two components, and between their codes, above which they are the same.
+SAME = 0.99
+
+
+def warn_if_duplicate(W: Array, H: Array, terms: Sequence[BoundTerm], unit: Factor | None) -> None:
+    """Say so if a penalty has split components.
+
+    Two equal halves of a component fit the data as the whole does. A penalty of degree two on their codes is a quarter
+    for each, a half for both. Where codes have unit norm, it is twice instead.
+
+    Parameters
+    ----------
+    W, H : ndarray
+        Codes and components.
+    terms : sequence of BoundTerm
+    unit : {"codes", "components"} or None
+        The factor that has unit norm.
+    """
+    penalties = (getattr(term, "penalty", term) for term in terms)
+    splits = any(isinstance(p, BoundPenalty) and p.factor == CODES and p.degree == 2 for p in penalties)
+    if not splits or unit == CODES:
+        return
+    k = len(H)
+    used = (H > 0).any(axis=1) & (W > 0).any(axis=0)
+    count = int(repeats(np.hstack([_unit(H), _unit(W.T)])[used], SAME).sum())
+    if count:
+        warn(
+            f"{k - count} of {k} components are distinct; the others repeat them, with the same codes but for a "
+            "factor, because a penalty on the codes is smaller for two halves of a component than for the whole. "
+            "Clusters do not suffer from it. For a list of distinct parts or topics use a smaller strength, fewer "
+            "components, or NMF.",
+            DuplicateComponentsWarning,
+        )
+
+
+def _unit(rows: Array) -> Array:
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(norms > 0, norms, 1))
