@@ -81,10 +81,10 @@ def _by_set(values, summary):
     return sorted((float(summary(found)), name) for name, found in values.items())
 
 
-def write(script, text):
+def write(script, text, page=PAGE):
     """Put a text where the page has the last one of a script."""
-    before, begin, rest = PAGE.read_text().partition(BEGIN.format(script))
-    PAGE.write_text(f"{before}{begin}\n{text}\n\n{END}{rest.partition(END)[2]}")
+    before, begin, rest = page.read_text().partition(BEGIN.format(script))
+    page.write_text(f"{before}{begin}\n{text}\n\n{END}{rest.partition(END)[2]}")
 
 
 def accuracies(table, repeats, held_out):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ..core.term import BoundPenalty, BoundTerm
 from ..core.types import CODES, Array, Factor
 from ..core.warn import warn
 from ..exceptions import DuplicateComponentsWarning
 from ..metrics.distinct import repeats
 
-# Cosine between two components, and between their codes, above which they are the same.
+# Cosine above which two components are the same.
 SAME = 0.99
 
 
@@ -36,17 +34,11 @@ def warn_if_duplicate(W: Array, H: Array, terms: Sequence[BoundTerm], unit: Fact
         return
     k = len(H)
     used = (H > 0).any(axis=1) & (W > 0).any(axis=0)
-    count = int(repeats(np.hstack([_unit(H), _unit(W.T)])[used], SAME).sum())
+    count = int(repeats(H[used], SAME).sum())
     if count:
         warn(
-            f"{k - count} of {k} components are distinct; the others repeat them, with the same codes but for a "
-            "factor, because a penalty on the codes is smaller for two halves of a component than for the whole. "
-            "Clusters do not suffer from it. For a list of distinct parts or topics use a smaller strength, fewer "
-            "components, or NMF.",
+            f"{k - count} of {k} components are distinct; the others repeat them, because a penalty on the codes is "
+            "smaller for two halves of a component than for the whole. Clusters do not suffer from it. For a list of "
+            "distinct parts or topics use a smaller strength, fewer components, or NMF.",
             DuplicateComponentsWarning,
         )
-
-
-def _unit(rows: Array) -> Array:
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(norms > 0, norms, 1))

@@ -50,7 +50,7 @@ DECIDE: dict[Kind, tuple[str, ...]] = {
 }
 ROUNDING = 1e-9
 # A trial that loses so much more than the best is preferred to it if more of its components are distinct.
-ABOUT_AS_GOOD = 0.1
+ABOUT_AS_GOOD = 0.02
 NOT_COMPARABLE = "the default: no value makes clusters that can be compared"
 # The walk through numbers of components ends when so many in a row were worse than the best.
 WORSE_IN_A_ROW = 2
