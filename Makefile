@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-full test-oldest kills fuzz reliability coverage mutation lint types unit bench bench-full clean
+.PHONY: demo test test-full test-oldest test-cpus kills fuzz reliability coverage mutation lint types unit bench bench-full clean
 
 demo: $(READY)
 	$(BIN)/partwise compare digits --output partwise-digits.html
@@ -28,6 +28,11 @@ test-full: test kills fuzz coverage mutation
 OLDEST := .venv-oldest
 test-oldest: $(OLDEST)/.ready
 	OMP_NUM_THREADS=1 NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(OLDEST)/bin/pytest --numprocesses auto
+
+# The tests with the kernels of other processors, as far as this one can run them; before every release.
+test-cpus: $(READY)
+	$(BIN)/python tests/cpus
+	$(BIN)/python -m docs.quality
 
 # Lines that tests run. Compiled kernels have none: small tests of the rooms that use them run once more without numba.
 KERNEL_TESTS := tests/kernels tests/graphs tests/terms tests/solvers/test_missing.py -k "not digits and not memory and not searches"

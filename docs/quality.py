@@ -3,7 +3,7 @@
     python -m docs.quality              the page from docs/measured
     python -m docs.quality --coverage   first take over what `coverage` has just measured
 
-`make coverage`, `make kills`, `make fuzz` and `make mutation` call it.
+`make coverage`, `make kills`, `make fuzz`, `make mutation` and `make test-cpus` call it.
 """
 
 from __future__ import annotations
@@ -63,11 +63,20 @@ data or one sentence of complaint, and never a crash.
 
 """
 
+KERNELS = """\
+
+## Other processors
+
+`make test-cpus`: all tests with the kernels that OpenBLAS has for other processors (`OPENBLAS_CORETYPE`), and once with
+the package's own kernels compiled for any processor of the kind (`NUMBA_CPU_NAME=generic`).
+
+"""
+
 
 def page() -> str:
     """The page as text."""
-    parts = HEAD, _lines(_read("coverage")), KILLS.format(**_read("kills")), FUZZ, _executions(_read("fuzz"))
-    return "".join(parts) + _mistakes(_read("mutation"))
+    parts = HEAD, _lines(_read("coverage")), KERNELS, _kernels(_read("cpus")), KILLS.format(**_read("kills"))
+    return "".join((*parts, FUZZ, _executions(_read("fuzz")))) + _mistakes(_read("mutation"))
 
 
 def _lines(coverage: dict[str, Any]) -> str:
@@ -76,6 +85,14 @@ def _lines(coverage: dict[str, Any]) -> str:
         lines.append(_row(room, count, missed, _percent(count - missed, count)))
     count, missed = (sum(numbers) for numbers in zip(*coverage["rooms"].values(), strict=True))
     lines.append(_row("**all**", count, missed, f"**{_percent(count - missed, count)}**"))
+    return "\n".join(lines) + "\n"
+
+
+def _kernels(results: dict[str, Any]) -> str:
+    lines = [_row("kernels", "passed", "failed", "skipped"), _rule(4)]
+    for name, result in results.items():
+        numbers = ["–"] * 3 if "reason" in result else [f"{result[key]:,}" for key in ("passed", "failed", "skipped")]
+        lines.append(_row(f"{name}: {result['reason']}" if "reason" in result else name, *numbers))
     return "\n".join(lines) + "\n"
 
 
