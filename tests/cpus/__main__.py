@@ -16,7 +16,7 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from kernels import blas_kernels, compiled_kernels
+from processors import blas_kernels, compiled_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 MEASURED = ROOT / "docs" / "measured" / "cpus.json"

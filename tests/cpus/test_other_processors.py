@@ -35,7 +35,7 @@ NEW = {"Prescott": ["Katmai"], "Haswell": ["Haswell"], "Zen": ["Haswell"], "Skyl
     ids=["AVX-512", "AVX2", "old OpenBLAS", "ARM", "no OpenBLAS", "two builds"],
 )
 def test_kernels_of_a_computer(found, expected, monkeypatch):
-    kernels = list(load("kernels", monkeypatch).blas_kernels(found.__getitem__))
+    kernels = list(load("processors", monkeypatch).blas_kernels(found.__getitem__))
     assert [kernel.name for kernel in kernels] == list(NEW)
     for kernel, reason in zip(kernels, expected, strict=True):
         assert reason in kernel.reason
@@ -47,7 +47,7 @@ def test_kernels_of_a_computer(found, expected, monkeypatch):
     platform.machine() not in ("x86_64", "AMD64"), reason="kernels of other processors have other names"
 )
 def test_openblas_takes_the_kernels_it_is_asked_for(monkeypatch):
-    kernels = load("kernels", monkeypatch)
+    kernels = load("processors", monkeypatch)
     assert set(kernels.probe("Prescott")) <= set(kernels.BLAS["Prescott"])
 
 
