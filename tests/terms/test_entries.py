@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from partwise import Factorization
 from partwise.core import operand as operands
 from partwise.core.storage import as_operand
-from partwise.terms import BetaDivergence, Frobenius
+from partwise.terms import BetaDivergence, Frobenius, entries
 from partwise.terms.entries import known_counts, observed_entries, restrict
 
 X = np.random.RandomState(0).uniform(0.1, 1.0, size=(8, 6))
@@ -81,3 +82,49 @@ def test_hidden_entries_become_missing_and_samples_keep_their_weight(make, hidde
     known = shown.array.toarray() if sp.issparse(shown.array) else np.nan_to_num(shown.array)
     np.testing.assert_array_equal(known, np.where(weights > 0, X, 0))
     np.testing.assert_array_equal(kept.toarray() if sp.issparse(kept) else kept, weights)
+
+
+@pytest.mark.parametrize("block", [operands.ENTRIES_BYTES, 64])
+@pytest.mark.parametrize("weights", [None, np.arange(48.0).reshape(8, 6)], ids=["alike", "weighted"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_few_known_entries_of_a_dense_array_are_listed(block, weights, dtype, monkeypatch):
+    monkeypatch.setattr(operands, "ENTRIES_BYTES", block)
+    known = np.random.RandomState(1).uniform(size=X.shape) < 0.2
+    known[4] = False
+    data = np.where(known, X, np.nan).astype(dtype)
+    data[0, 0] = 0.0  # a zero that is known
+    known[0, 0] = True
+    seen = observed_entries(as_operand(data, "nan"), weights)
+    np.testing.assert_array_equal(seen.indptr, np.concatenate([[0], known.sum(axis=1).cumsum()]))
+    np.testing.assert_array_equal(seen.indices, np.nonzero(known)[1])
+    np.testing.assert_array_equal(seen.x, data[known])
+    if weights is None:
+        assert seen.weight is None
+    else:
+        np.testing.assert_array_equal(seen.weight, weights[known].astype(dtype))
+    assert observed_entries(as_operand(np.where(X < 0.5, np.nan, X), "nan"), weights) is None
+
+
+@pytest.mark.parametrize("term", [Frobenius, BetaDivergence, lambda weights: BetaDivergence(0.5, weights)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_listed_and_blocked_entries_give_the_same_model(term, weighted, monkeypatch):
+    rng = np.random.RandomState(0)
+    data = rng.gamma(1.0, size=(40, 2)) @ rng.gamma(1.0, size=(2, 20))
+    hidden = rng.uniform(size=data.shape) < 0.85
+    hidden[np.arange(40), np.arange(40) % 20] = False
+    data[hidden] = np.nan
+    model = Factorization(
+        2, terms=[term(rng.uniform(size=data.shape) if weighted else None)], missing="nan", max_iter=10, tol=0
+    )
+    model.set_params(random_state=0, assign="argmax")
+    listed = clone(model).fit(data)
+    answers = listed.transform(data[:5]), listed.score(data), listed.labels_
+    monkeypatch.setattr(entries, "MOSTLY_HIDDEN", 1.1)
+    blocked = clone(model).fit(data)
+    np.testing.assert_allclose(listed.embedding_, blocked.embedding_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(listed.components_, blocked.components_, rtol=1e-8, atol=1e-10)
+    assert listed.objective_ == pytest.approx(blocked.objective_)
+    for found, expected in zip(
+        answers, (blocked.transform(data[:5]), blocked.score(data), blocked.labels_), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)

@@ -36,8 +36,17 @@ from .assignment import KMEANS_STARTS, Assignment
 from .duplicates import warn_if_duplicate
 from .fitted import FittedFactorization
 from .scale import apply_scale, normalise
+from .sklearn_names import ExplainsNames
 from .units import fit_rescaled
-from .validation import check_factors, check_sample_weight, check_size, check_X, what_is_missing
+from .validation import (
+    check_factors,
+    check_sample_weight,
+    check_size,
+    check_X,
+    refuse_unknown,
+    warn_unknown,
+    what_is_missing,
+)
 
 
 class Minimum(NamedTuple):
@@ -51,6 +60,7 @@ class Minimum(NamedTuple):
 
 # What a parameter accepts that can be chosen: the word, or values to choose from.
 OPEN: tuple[Any, ...] = (StrOptions({"auto"}), list, tuple, range, np.ndarray)
+NO_COMPONENT = "get zero entries in every component"
 NAMED_STARTS = ("auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled")
 
 
@@ -60,6 +70,7 @@ def closed(rules: list[Any]) -> list[Any]:
 
 
 class BaseFactorization(
+    ExplainsNames,
     FittedFactorization,
     Persistent,
     CallbackSupport,
@@ -136,6 +147,7 @@ class BaseFactorization(
         rng = check_random_state(self.random_state)
         operand = self._weighed(as_operand(X, what_is_missing(X, self.missing), weight))
         operand.lent = is_lent(operand.array, given)
+        refuse_unknown(operand)
         labels = self._labels(y, X.shape[0])
         with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng)):
             if grids:
@@ -184,6 +196,8 @@ class BaseFactorization(
         bound = [term.bind(X, y, rng, X.sample_weight) for term in self._terms()]
         for term in bound:
             term.consider(self.n_components)
+        coupled = any(term.couples_samples for term in bound)
+        warn_unknown(X, "have codes that only the penalties determine" if coupled else "get zero codes", NO_COMPONENT)
         options = Options(self.max_iter, self.tol, tuple(callbacks))
         minimum = self._minimise(X, bound, self._starts(X, bound, rng, options), options)
         self._losses: list[Term] = self._fits()
@@ -192,7 +206,6 @@ class BaseFactorization(
         self._record(minimum.result)
         self.scale_ = minimum.unit
         warn_if_duplicate(self.embedding_, self.components_, minimum.terms, minimum.unit)
-        coupled = any(term.couples_samples for term in bound)
         self._keep(minimum.terms)
         if X.sample_weight is not None and (X.sample_weight == 0).any() and not coupled:
             # A sample that does not count leaves its code open: give it the one it would get as a new sample.

@@ -28,7 +28,8 @@ class Factorization(LabelledFactorization):
     terms : sequence of Term, default=None
         The summands, from `partwise.terms` or your own; None is the squared error alone.
     missing : {None, "nan", "unstored"}, default=None
-        Entries of X that are unknown: none, those that are NaN, or those that a sparse X does not store.
+        Entries of X that are unknown: none, those that are NaN, or those that a sparse X does not store. As for
+        :class:`NMF`, a sample of which nothing is known has a code of zeros, unless a term links it to others.
     scale, solver, init, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
         As for :class:`NMF`.
 

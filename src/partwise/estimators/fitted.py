@@ -21,7 +21,7 @@ from ..terms import BetaDivergence
 from ..terms.divergence import order
 from .assignment import Assignment
 from .units import Rescaled, Units, Unscalable, check_new_X, scaled
-from .validation import check_sample_weight, what_is_missing
+from .validation import check_sample_weight, refuse_unknown, warn_unknown, what_is_missing
 
 
 class FittedFactorization(TransformerMixin):
@@ -83,7 +83,9 @@ class FittedFactorization(TransformerMixin):
     def _checked_new(self, X: Any) -> Operand:
         check_is_fitted(self, "embedding_")
         X = check_new_X(self, X, self.missing)
-        return as_operand(X, what_is_missing(X, self.missing))
+        new = as_operand(X, what_is_missing(X, self.missing))
+        warn_unknown(new)
+        return new
 
     def inverse_transform(self, X: Any) -> Array:
         """Bring codes back to the space of the data: W H, for codes W.
@@ -104,7 +106,8 @@ class FittedFactorization(TransformerMixin):
         """Minus the mean loss of a sample: −Σ_i s_i D(x_i, w_i H) / Σ_i s_i, with codes as `transform` gives them.
 
         Penalties shape the codes and the components, but do not enter; so scores can be compared between any two values
-        of any parameter but the loss, and between sets of any size. Larger is better, 0 is a perfect fit.
+        of any parameter but the loss, and between sets of any size. Larger is better, 0 is a perfect fit. Losses are
+        sums over the known entries, so a sample of which nothing is known has none.
 
         Parameters
         ----------
@@ -128,8 +131,10 @@ class FittedFactorization(TransformerMixin):
     def _mean_loss(self, X: Any, weight: Array | None) -> float:
         if not self._losses:
             raise ValueError(f"{type(self).__name__} has no fit among its terms, so there is nothing to score.")
-        samples, Ht = self._seen(as_operand(X, what_is_missing(X, self.missing), weight))
-        state = State(samples, self._code(as_operand(X, what_is_missing(X, self.missing))), Ht)
+        new = as_operand(X, what_is_missing(X, self.missing))
+        refuse_unknown(new)
+        samples, Ht = self._seen(as_operand(X, new.missing, weight))
+        state = State(samples, self._code(new), Ht)
         loss = sum(fit.bind(samples, sample_weight=weight).value(state) for fit in self._losses)
         return loss / float(X.shape[0] if weight is None else weight.sum(dtype=np.float64))
 

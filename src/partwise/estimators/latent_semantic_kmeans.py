@@ -16,11 +16,14 @@ from ..core.types import Array, IntArray
 from ..persistence import Persistent
 from .assignment import Assignment
 from .fitted import rebuilt
+from .sklearn_names import ExplainsNames
 from .units import Rescaled, Units, check_new_X, fit_rescaled
 from .validation import check_X
 
 
-class LatentSemanticKMeans(Persistent, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class LatentSemanticKMeans(
+    ExplainsNames, Persistent, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
     r"""K-means on the leading singular vectors (LSI + k-means).
 
     Minimises, over codes W (n × k) and components H (k × m) with orthonormal rows, both of either sign,

@@ -57,6 +57,8 @@ class NMF(BaseFactorization):
         (XXᵀ1)^(−1/2). It multiplies `sample_weight`.
     missing : {None, "nan", "unstored"}, default=None
         Entries of X that are unknown and do not count: none, those that are NaN, or those a sparse X does not store.
+        A sample of which nothing is known, in `fit` or later, has a code of zeros, which fits as well as any other and
+        costs no penalty; a feature of which nothing is known is zero in every component. Both are warned about.
     scale : {"auto", "components", None}, default="auto"
         Who carries the scale. "auto": penalties on the codes alone are measured where components have unit norm (and
         the other way round), so that no rescaling can cheat them; without penalties components get unit norm in the

@@ -15,11 +15,12 @@ from ..core.storage import as_operand
 from ..core.types import Array, IntArray
 from ..persistence import Persistent
 from .assignment import Assignment
+from .sklearn_names import ExplainsNames
 from .units import Rescaled, Units, fit_rescaled
 from .validation import check_X
 
 
-class BaseSpectralClustering(Persistent, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
+class BaseSpectralClustering(ExplainsNames, Persistent, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
     """Embed the samples, then cluster the embedding by the best of 20 runs of k-means.
 
     A subclass has the parameters `n_components` and `random_state`, and says in `_embed` what the embedding is.

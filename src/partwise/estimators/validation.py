@@ -11,9 +11,10 @@ from sklearn.utils import get_tags
 
 from ..core.door import has_nan, read_data, values_of
 from ..core.memory import check_fits
-from ..core.operand import Missing
+from ..core.operand import Missing, Operand
 from ..core.types import Array
 from ..core.warn import warn
+from ..terms.entries import known_counts
 
 
 def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool, min_samples: int = 1) -> tuple[Any, int]:
@@ -63,6 +64,23 @@ def what_is_missing(X: Any, missing: Missing) -> Missing:
     if missing == "nan":
         return "nan" if has_nan(X) else None
     return None if missing == "unstored" and X.nnz == X.shape[0] * X.shape[1] else missing
+
+
+def refuse_unknown(X: Operand) -> None:
+    """Refuse data of which nothing is known."""
+    if not known_counts(X)[0].any():
+        why = "all are NaN" if X.missing == "nan" else "it stores none, and those that are not stored are missing"
+        raise ValueError(f"X has no known entry: {why}. Give data of which something is known.")
+
+
+def warn_unknown(X: Operand, samples: str = "get zero codes", features: str | None = None) -> None:
+    """Say of which samples, and of which features, nothing is known, and what becomes of them."""
+    by_sample, by_feature = known_counts(X)
+    for things, counts, fate in (("samples", by_sample, samples), ("features", by_feature, features)):
+        never = np.flatnonzero(counts == 0)
+        if len(never) and fate is not None:
+            first = ", ".join(map(str, never[:5])) + (", …" if len(never) > 5 else "")
+            warn(f"Nothing is observed of {len(never)} {things} ({first}); they {fate}.")
 
 
 def _extremes(X: Any) -> tuple[float, float]:

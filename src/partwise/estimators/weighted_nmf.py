@@ -8,8 +8,7 @@ import numpy as np
 
 from ..core.operand import Missing, Operand
 from ..core.term import Term
-from ..core.types import Array, IntArray
-from ..core.warn import warn
+from ..core.types import IntArray
 from ..terms import BetaDivergence, Frobenius
 from ..terms.divergence import order
 from ..terms.entries import check_weights, known_counts, restrict
@@ -133,26 +132,11 @@ class WeightedNMF(BaseFactorization):
         if self.weights is not None:
             weights = check_weights(self.weights(X.array) if callable(self.weights) else self.weights, X)
             X, self._bound_weights = restrict(X, weights)
-        by_sample, by_feature = known_counts(X)
-        if not by_sample.any():
-            raise ValueError("Nothing of X is observed: all entries are missing or have weight zero.")
-        _warn_unobserved(by_sample, "samples", "codes")
-        _warn_unobserved(by_feature, "features", "entries in every component")
+            if not known_counts(X)[0].any():
+                raise ValueError("Nothing of X is observed: all entries are missing or have weight zero.")
         try:
             with X.at_work():
                 super()._fit_operand(X, y, callbacks, rng)
         finally:
             # They are as large as the data and new samples have none.
             del self._bound_weights
-
-    def _code(self, X: Operand) -> Array:
-        _warn_unobserved(known_counts(X)[0], "samples", "codes")
-        return super()._code(X)
-
-
-def _warn_unobserved(counts: Array, things: str, zeros: str) -> None:
-    """Say of which samples or features nothing is known."""
-    never = np.flatnonzero(counts == 0)
-    if len(never):
-        first = ", ".join(map(str, never[:5])) + (", …" if len(never) > 5 else "")
-        warn(f"Nothing is observed of {len(never)} {things} ({first}); they get zero {zeros}.")

@@ -13,7 +13,8 @@ from ..core.operand import Operand
 from ..core.storage import as_operand
 from ..core.types import Array
 
-# From this share of hidden entries on, a list of the others is the smaller form.
+# From this share of hidden entries on, a list of the others is the smaller form. Blocks are faster up to about a half
+# (1500 × 600 entries, 5 to 50 components); with 3/4 hidden a list takes 1/2 to 1/5 of their time.
 MOSTLY_HIDDEN = 0.75
 
 
@@ -82,7 +83,28 @@ def observed_entries(X: Operand, weights: Any) -> Observed | None:
         csr = sp.csr_array(X.array)
         at = None if weights is None else weights[_rows_of(csr), csr.indices].astype(X.dtype)
         return Observed(csr.indptr, csr.indices, X.shape, csr.data, at)
+    if X.missing == "nan" and not sp.issparse(X.array):
+        return _few_known(X, weights)
     return None
+
+
+def _few_known(X: Operand, weights: Array | None) -> Observed | None:
+    """The known entries of a dense X, if most are not."""
+    n_known = sum(int(np.count_nonzero(~np.isnan(x))) for _, x in X.row_blocks())
+    if n_known > (1 - MOSTLY_HIDDEN) * X.shape[0] * X.shape[1]:
+        return None
+    dtype = np.int32 if max(n_known, X.shape[1]) <= np.iinfo(np.int32).max else np.int64
+    indptr, indices, values = np.zeros(X.shape[0] + 1, dtype), np.empty(n_known, dtype), np.empty(n_known, X.dtype)
+    at = None if weights is None else np.empty(n_known, X.dtype)
+    for rows, x in X.row_blocks():
+        i, j = np.nonzero(~np.isnan(x))
+        begin = indptr[rows.start]
+        indptr[rows.start + 1 : rows.stop + 1] = begin + np.cumsum(np.bincount(i, minlength=len(x)))
+        part = slice(begin, indptr[rows.stop])
+        indices[part], values[part] = j, x[i, j]
+        if at is not None and weights is not None:
+            at[part] = weights[rows][i, j]
+    return Observed(indptr, indices, X.shape, values, at)
 
 
 def _nonzero(weights: Any, X: Operand) -> tuple[Any, Array]:

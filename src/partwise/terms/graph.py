@@ -134,5 +134,10 @@ class BoundNeighborGraph(BoundSmoothness):
 
     def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
         """New samples are drawn to the codes of their nearest training samples."""
+        if X_new.missing is not None or self._X.missing is not None:
+            raise ValueError(
+                "New samples cannot be coded: they are linked to their nearest training samples, and neighbours cannot "
+                "be found in data with missing entries. Use embedding_, or fit with the new samples among the others."
+            )
         links = new_sample_links(X_new.array, self._X.array, *self._linking)
         return BoundPull(self.name, self._strength * links, codes)

@@ -1,0 +1,78 @@
+"""Names that scikit-learn's NMF has and ours has not: the error says what takes their place."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, Self
+
+PENALTIES = (
+    "penalties are l1_codes, l2_codes, l1_components and l2_components of NMF, or terms of Factorization; they are "
+    "sums over the entries, without factors of ½, n_samples or n_features"
+)
+# What to write instead, by scikit-learn's name.
+INSTEAD = {
+    "beta_loss": "give the divergence as loss, to estimators that have a choice of it",
+    "alpha": PENALTIES,
+    "alpha_W": PENALTIES,
+    "alpha_H": PENALTIES,
+    "regularization": PENALTIES,
+    "l1_ratio": PENALTIES,
+    "shuffle": "leave it out, the order of the coordinates is fixed",
+    "batch_size": "leave it out, every sweep sees all samples; init='sampled' first fits some of them",
+    "W": "give a start as the parameter init=(W, H)",
+    "H": "give a start as the parameter init=(W, H)",
+    "update_H": "use transform, which codes samples with the components of a fit",
+}
+
+
+class ExplainsNames:
+    """Estimators that say what they call a parameter which scikit-learn's NMF has.
+
+    Signatures stay as they are written: what is explained is an error that would come in any case.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in ("__init__", "fit", "fit_transform"):
+            if name in cls.__dict__:
+                setattr(cls, name, _explained(cls.__dict__[name]))
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of this estimator.
+
+        Parameters
+        ----------
+        **params
+            Values by name.
+
+        Returns
+        -------
+        self
+        """
+        known = self.get_params()  # type: ignore[attr-defined]
+        _refuse(type(self).__name__, (name for name in params if name not in known), ValueError)
+        result: Self = super().set_params(**params)  # type: ignore[misc]
+        return result
+
+
+def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The same method; keywords of scikit-learn that it has not are refused with a sentence."""
+    known = inspect.signature(method).parameters
+
+    @wraps(method)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        unknown = kwargs.keys() - known.keys()
+        if unknown:
+            _refuse(type(self).__name__, unknown, TypeError)
+        return method(self, *args, **kwargs)
+
+    return checked
+
+
+def _refuse(estimator: str, names: Iterable[str], kind: type[Exception]) -> None:
+    foreign = sorted(name for name in names if name in INSTEAD)
+    if foreign:
+        advice = dict.fromkeys(INSTEAD[name] for name in foreign)
+        raise kind(f"{estimator} has no {' and no '.join(foreign)}, which scikit-learn's NMF has: {'; '.join(advice)}.")
