@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ from ..terms.local_coordinates import LocalCoordinates
 from .base import OPEN, BaseFactorization
 from .nmf import fit_term
 from .options import Assign, EdgeWeights, Init, Metric, OpenFloat, OpenInt, PenalisedLoss, Solver
-from .units import Units, no_functions
+from .units import Units, Unscalable, no_functions
 
 
 class LocalCoordinateNMF(BaseFactorization):
@@ -46,7 +47,9 @@ class LocalCoordinateNMF(BaseFactorization):
         on the sets of the study; where there is nothing to compare, it is 0.1. For components that look like samples
         and for sparse codes, give 0.1 or more.
     graph_strength : float, "auto" or sequence of float, default=0.0
-        How much neighbours count, λ in the paper; "auto" as for :class:`GraphNMF`.
+        How much neighbours count, λ in the paper; "auto" as for :class:`GraphNMF`. Next to coordinates, which have no
+        unit, it has that of D; without them it is that of :class:`GraphNMF`. So where it is a number, "auto" chooses
+        among coordinate strengths above 0.
     n_neighbors, metric, edge_weights, bandwidth, graph
         Of the graph, as for :class:`GraphNMF`.
     loss : {"frobenius", "kullback-leibler"}, default="frobenius"
@@ -98,7 +101,8 @@ class LocalCoordinateNMF(BaseFactorization):
         "n_components": RANKS,
         "n_neighbors": NEIGHBORS,
         "coordinate_strength": COORDINATE_STRENGTHS,
-        "graph_strength": STRENGTHS,
+        # Coordinates are chosen first, and without a graph: it is measured in another unit where they do not count.
+        "graph_strength": replace(STRENGTHS, meanwhile=0.0),
     }
 
     # The penalty settles the scale; there is nothing to choose.
@@ -150,9 +154,13 @@ class LocalCoordinateNMF(BaseFactorization):
     def _units(self) -> Units:
         no_functions(self, "graph")
         fit = order(self.loss)
+        coordinates = self.coordinate_strength
+        listed = [] if isinstance(coordinates, Real | str) else list(coordinates)
+        if 0 in listed and isinstance(self.graph_strength, Real) and self.graph_strength != 0:
+            raise Unscalable("coordinate_strength may become 0, where graph_strength has another unit")
         # Components that are tied to samples have the unit, and coordinates none. While the strength is open they count
         # as tied.
-        codes = 1.0 if self.coordinate_strength == 0 else 0.0
+        codes = 1.0 if isinstance(coordinates, Real) and coordinates == 0 else 0.0
         strengths = {"coordinate_strength": fit - 2, "graph_strength": fit - 2 * codes, "bandwidth": 2.0}
         return Units(codes, 1 - codes, fit, strengths)
 

@@ -8,7 +8,7 @@ says in `_units` which powers of the unit of X its parameters and results have.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -40,7 +40,7 @@ class Units:
     objective : float
         Of `objective_` and all values of `history_`.
     parameters : mapping of str to float
-        Parameters with a unit; those that are not numbers are taken as they are.
+        Parameters with a unit; those that are neither numbers nor lists of numbers are taken as they are.
     results : mapping of str to float
         Further fitted attributes with a unit.
     start : tuple of float, optional
@@ -178,14 +178,24 @@ def settled(estimator: Any) -> Any:
 def _parameters_in_unit(estimator: Any, units: Units, exponent: int, dtype: Any) -> dict[str, Any]:
     limits = np.finfo(dtype)
     new: dict[str, Any] = {}
+
+    def in_unit(name: str, value: Real, power: float) -> Real | float:
+        if value == 0 or not math.isfinite(value):
+            return value
+        there = float(scaled(float(value), -power * exponent))
+        # The solver multiplies it by squares.
+        if not limits.tiny**0.25 < there < limits.max**0.25:
+            raise Unscalable(f"{name}={value!r} has a unit, too, and is {there:.3g} where X is of order one")
+        return there
+
     for name, power in units.parameters.items():
         value = getattr(estimator, name)
-        if not isinstance(value, Real) or value == 0 or not math.isfinite(value) or power == 0:
+        if power == 0 or value is None or isinstance(value, str):
             continue
-        new[name] = float(scaled(float(value), -power * exponent))
-        # The solver multiplies it by squares.
-        if not limits.tiny**0.25 < new[name] < limits.max**0.25:
-            raise Unscalable(f"{name}={value!r} has a unit, too, and is {new[name]:.3g} where X is of order one")
+        if isinstance(value, Real):
+            new[name] = in_unit(name, value, power)
+        elif isinstance(value, Iterable):  # values to choose from
+            new[name] = [in_unit(name, each, power) for each in value]
     init = getattr(estimator, "init", None)
     powers = units.start or (units.codes, units.components)
     if isinstance(init, tuple | list) and len(init) == len(powers):

@@ -62,6 +62,10 @@ class Grid:
         kept = tuple(value for value in self.values if value <= largest)
         return replace(self, values=kept or (max(largest, 1),))
 
+    def positive(self) -> Grid:
+        """Without 0."""
+        return replace(self, values=tuple(value for value in self.values if value > 0))
+
 
 # Powers of ten from where a penalty is not felt to where nothing else is.
 STRENGTHS = Grid("strength", (0.0, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0), 10.0)
@@ -85,12 +89,18 @@ def open_parameters(recipe: Any, selectable: Mapping[str, Grid]) -> dict[str, Gr
     for name, grid in sorted(selectable.items(), key=lambda item: ORDER.index(item[1].kind)):
         value = getattr(recipe, name)
         if isinstance(value, str):
-            grids[name] = grid
+            grids[name] = grid.positive() if name == "coordinate_strength" and _has_fixed_graph(recipe) else grid
         elif not isinstance(value, Real):
             grids[name] = grid.given(name, value)
     if grids:
         _refuse(recipe, grids)
     return grids
+
+
+def _has_fixed_graph(recipe: Any) -> bool:
+    """Whether there is a graph of a given strength, which has another unit where coordinates do not count."""
+    strength = getattr(recipe, "graph_strength", 0)
+    return isinstance(strength, Real) and float(strength) > 0
 
 
 def _refuse(recipe: Any, grids: Mapping[str, Grid]) -> None:
