@@ -60,7 +60,14 @@ def test_sparse_codes_of_faces():
 @pytest.mark.parametrize("graph_strength", [0.0, 1.0])
 def test_strength_has_no_unit(graph_strength):
     """Errata N5: scaling X scales the components alone. (A graph's strength has the unit of ‖X‖².)"""
-    common = {"n_components": 4, "init": "kmeans", "random_state": 0, "max_iter": 30, "tol": 0}
+    common = {
+        "n_components": 4,
+        "coordinate_strength": 0.1,
+        "init": "kmeans",
+        "random_state": 0,
+        "max_iter": 30,
+        "tol": 0,
+    }
     one = LocalCoordinateNMF(graph_strength=graph_strength, **common).fit(SMALL)
     ten = LocalCoordinateNMF(graph_strength=100 * graph_strength, **common).fit(10 * SMALL)
     np.testing.assert_allclose(ten.embedding_, one.embedding_, rtol=1e-6, atol=1e-9)
@@ -78,6 +85,7 @@ def test_strength_has_no_unit(graph_strength):
 )
 @pytest.mark.filterwarnings("ignore:The graph of the samples falls")
 @pytest.mark.filterwarnings("ignore:.*components are not used")
+@pytest.mark.filterwarnings("ignore:.*components are distinct")
 def test_never_rises(seed, strength, graph_strength, loss, solver, scale):
     rng = np.random.RandomState(seed)
     X = scale * rng.gamma(0.3, size=(30, 8)) * (rng.uniform(size=(30, 8)) < 0.7)
@@ -93,8 +101,8 @@ def test_dead_components_come_back(solver, graph_strength):
     W, H = rng.uniform(size=(300, 8)), DIGITS[:8].copy()
     W[:, 6:] = 0
     H[6:] = 1e6 * (DIGITS.sum(axis=0) == 0)
-    model = LocalCoordinateNMF(8, graph_strength=graph_strength, solver=solver, init=(W, H), tol=0, max_iter=40)
-    model.fit(DIGITS)
+    model = LocalCoordinateNMF(8, coordinate_strength=0.1, graph_strength=graph_strength, solver=solver, init=(W, H))
+    model.set_params(tol=0, max_iter=40).fit(DIGITS)
     assert_no_rise(model, DIGITS)
     assert (model.embedding_ > 0.1).any(axis=0).all()
     assert model.components_.max() <= 2
