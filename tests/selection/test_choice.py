@@ -354,7 +354,6 @@ def test_interruption_ends_the_choice(monkeypatch):
         (GraphNMF(4, n_neighbors="auto", graph=neighbor_graph(X, 5)), "the graph is given"),
         (GraphNMF(4, n_neighbors="auto", graph_strength=0), "graph_strength is 0"),
         (GraphNMF("auto", init=(np.ones((160, 4)), np.ones((4, 64)))), "fixes it"),
-        (NMF("auto", missing="nan"), "missing entries"),
         (ConstrainedNMF("auto"), "n_components"),
         (LocalSimilarityNMF(4, similarity_strength="auto"), "similarity_strength"),
         (NMF(4, l1_codes="auto"), "l1_codes"),
@@ -362,8 +361,5 @@ def test_interruption_ends_the_choice(monkeypatch):
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_what_cannot_be_chosen(estimator, message):
-    data = X.copy()
-    if isinstance(estimator, NMF) and estimator.missing:
-        data[0, 0] = np.nan
     with pytest.raises(ValueError, match=message):
-        estimator.fit(data)
+        estimator.fit(X)

@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from partwise import NMF, Factorization, GraphNMF
+from partwise.core.storage import as_operand
 from partwise.selection import cross_validate_entries, rank_evidence
-from partwise.selection.ranks import _hide, _loss_at
+from partwise.selection.entries import hidden_loss, hide
 
 RNG = np.random.RandomState(0)
 PARTS = RNG.gamma(0.5, size=(60, 3)) @ RNG.gamma(0.5, size=(3, 40))
@@ -15,14 +16,14 @@ SPARSE = sp.csr_array(np.where(RNG.uniform(size=X.shape) < 0.7, 0, X))
 
 
 def test_hidden_entries_are_unseen_and_weighed_by_what_they_stand_for():
-    weights, known = _hide(X, 0.2, np.random.RandomState(0))
+    weights, known = hide(as_operand(X), 0.2, np.random.RandomState(0))
     hidden = weights.toarray() > 0
-    assert np.array_equal(np.isnan(known), hidden)
-    assert np.array_equal(known[~hidden], X[~hidden])
+    assert np.array_equal(np.isnan(known.array), hidden)
+    assert np.array_equal(known.array[~hidden], X[~hidden])
     assert hidden.mean() == pytest.approx(0.2, abs=0.03)
-    weights, known = _hide(SPARSE, 0.2, np.random.RandomState(0))
+    weights, known = hide(as_operand(SPARSE), 0.2, np.random.RandomState(0))
     hidden = weights.toarray() > 0
-    dense = known.toarray()
+    dense = known.array.toarray()
     assert np.array_equal(np.isnan(dense), hidden)
     assert np.array_equal(dense[~hidden], SPARSE.toarray()[~hidden])
     empty = SPARSE.toarray() == 0
@@ -35,11 +36,12 @@ def test_hidden_entries_are_unseen_and_weighed_by_what_they_stand_for():
     ("kullback-leibler", lambda x, y: np.where(x > 0, x * np.log(np.where(x > 0, x, 1) / y), 0) - x + y),
 ])  # fmt: skip
 def test_loss_of_hidden_entries_is_their_weighted_mean(loss, divergence):
-    weights, known = _hide(SPARSE, 0.2, np.random.RandomState(0))
-    model = NMF(2, loss=loss, missing="nan", max_iter=20, tol=0, random_state=0).fit(known)
+    weights, known = hide(as_operand(SPARSE), 0.2, np.random.RandomState(0))
+    model = NMF(2, loss=loss, missing="nan", max_iter=20, tol=0, random_state=0).fit(known.array)
     v, y = weights.toarray(), model.embedding_ @ model.components_
     expected = (v * divergence(SPARSE.toarray(), y)).sum() / v.sum()
-    assert _loss_at(model, SPARSE, weights) == pytest.approx(expected, rel=1e-9)
+    found = hidden_loss(model._fit_terms(), as_operand(SPARSE), weights, model.embedding_, model.components_.T.copy())
+    assert found == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -151,7 +151,9 @@ class BaseFactorization(
         labels = self._labels(y, X.shape[0])
         with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng)):
             if grids:
-                self._fit_chosen(choose(self, grids, operand, labels, rng), operand, labels, callbacks, rng)
+                options = Options(self.max_iter, self.tol, tuple(callbacks))
+                choice = choose(self, grids, operand, labels, rng, options)
+                self._fit_chosen(choice, operand, labels, callbacks, rng)
             else:
                 self.__dict__.pop("selection_", None)
                 self._fit_operand(operand, labels, callbacks, rng)
@@ -164,6 +166,10 @@ class BaseFactorization(
     def _weighed(self, X: Operand) -> Operand:
         """The data with the weights that samples have in the fit: those given, unless a method adds its own."""
         return X
+
+    def _observed(self, X: Operand) -> tuple[Self, Operand]:
+        """The recipe and the data for a choice by hidden entries: whatever does not count is missing."""
+        return self, X
 
     def _fit_chosen(
         self, choice: Choice, X: Operand, y: IntArray | None, callbacks: list[Any], rng: np.random.RandomState

@@ -47,7 +47,8 @@ class NMF(BaseFactorization):
     ----------
     n_components : int, "auto" or sequence of int, default=8
         Number of parts, k. "auto" chooses it without labels, a sequence among its values: by how well the links between
-        neighbouring samples stay inside clusters. What other evidence says: :func:`partwise.selection.rank_evidence`.
+        neighbouring samples stay inside clusters; with missing entries, by how well known entries are predicted that
+        were hidden from a fit. What other evidence says: :func:`partwise.selection.rank_evidence`.
     loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float, default="frobenius"
         D; a number is the β of a β-divergence. 2 is "frobenius", 1 is "kullback-leibler", 0 is "itakura-saito".
     l1_codes, l2_codes, l1_components, l2_components : float, default=0.0
@@ -83,7 +84,7 @@ class NMF(BaseFactorization):
         sample whose code is zero then gets the label of the first component).
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
-        1 prints every tenth sweep, 2 every one.
+        1 prints every tenth sweep, 2 every one; either also prints a line for every value that "auto" tries.
     callbacks : callable, Callback or list of these, default=None
         Called after every sweep, see `partwise.callbacks`.
 

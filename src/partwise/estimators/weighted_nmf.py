@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from copy import copy
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils._param_validation import Interval
 
 from ..core.operand import Missing, Operand
 from ..core.term import Term
 from ..core.types import IntArray
+from ..selection.grids import RANKS, Grid
 from ..terms import BetaDivergence, Frobenius
 from ..terms.divergence import order
 from ..terms.entries import check_weights, known_counts, restrict
-from .base import BaseFactorization
+from .base import OPEN, BaseFactorization
 from .nmf import NMF
 from .options import Assign, Init, Loss, Scale, Solver
 from .units import Units, codes_unit, no_functions
@@ -30,8 +34,9 @@ class WeightedNMF(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
+    n_components : int, "auto" or sequence of int, default=8
+        Number of parts, k. "auto" chooses it, a sequence among its values: with weights or missing entries by how well
+        known entries are predicted that were hidden from a fit, otherwise as :class:`NMF` does.
     weights : array or sparse matrix of shape (n_samples, n_features) or callable, default=None
         How much each entry counts, or a function that says so of X. What a sparse matrix does not store counts nothing,
         and memory is in proportion to what it stores. None: every known entry counts once, which is :class:`NMF`.
@@ -46,7 +51,8 @@ class WeightedNMF(BaseFactorization):
 
     Attributes
     ----------
-    components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
+    components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_,
+    selection_
         As for :class:`NMF`. A sample of which nothing is observed has a code of zeros, a feature that is observed in no
         sample has zeros in every component, and both are warned about.
 
@@ -72,14 +78,17 @@ class WeightedNMF(BaseFactorization):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFactorization._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left"), *OPEN],
         "weights": ["array-like", "sparse matrix", callable, None],
         "loss": NMF._parameter_constraints["loss"],
         "missing": NMF._parameter_constraints["missing"],
     }
 
+    _selectable: ClassVar[dict[str, Grid]] = {"n_components": RANKS}
+
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: Any = 8,
         *,
         weights: Any = None,
         loss: Loss = "frobenius",
@@ -119,7 +128,23 @@ class WeightedNMF(BaseFactorization):
 
     def _terms(self) -> list[Term]:
         beta = order(self.loss)
-        return [Frobenius(self._bound_weights) if beta == 2 else BetaDivergence(beta, self._bound_weights)]
+        weights = getattr(self, "_bound_weights", self.weights)
+        return [Frobenius(weights) if beta == 2 else BetaDivergence(beta, weights)]
+
+    def _restricted(self, X: Operand) -> tuple[Operand, Any]:
+        """The data without what does not count, and the weights of the rest."""
+        weights = None
+        if self.weights is not None:
+            weights = check_weights(self.weights(X.array) if callable(self.weights) else self.weights, X)
+            X, weights = restrict(X, weights)
+            if not known_counts(X)[0].any():
+                raise ValueError("Nothing of X is observed: all entries are missing or have weight zero.")
+        return X, weights
+
+    def _observed(self, X: Operand) -> tuple[Self, Operand]:
+        recipe = copy(self)
+        X, recipe._bound_weights = self._restricted(X)
+        return recipe, X
 
     def _fit_operand(
         self,
@@ -128,12 +153,7 @@ class WeightedNMF(BaseFactorization):
         callbacks: list[Any],
         rng: np.random.RandomState,
     ) -> None:
-        self._bound_weights = None
-        if self.weights is not None:
-            weights = check_weights(self.weights(X.array) if callable(self.weights) else self.weights, X)
-            X, self._bound_weights = restrict(X, weights)
-            if not known_counts(X)[0].any():
-                raise ValueError("Nothing of X is observed: all entries are missing or have weight zero.")
+        X, self._bound_weights = self._restricted(X)
         try:
             with X.at_work():
                 super()._fit_operand(X, y, callbacks, rng)

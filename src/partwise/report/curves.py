@@ -64,9 +64,9 @@ def draw_paths(paths: Sequence[Path]) -> Figure:
     -------
     figure : matplotlib.figure.Figure
     """
-    figure, panels = _panels(len(paths), max(len(path.criteria) for path in paths) + 1)
+    figure, panels = _panels(len(paths), max(len(_curves(path)) for path in paths))
     for path, row in zip(paths, panels, strict=True):
-        curves = {**path.criteria, "stability": path.stability[:, None]}
+        curves = _curves(path)
         places, logarithmic = _places(path.values)
         chosen = places[int(np.flatnonzero(path.values == path.chosen)[0])]
         for panel, (name, values) in zip(row, curves.items(), strict=True):
@@ -82,9 +82,16 @@ def draw_paths(paths: Sequence[Path]) -> Figure:
                     panel.set_xticks([places[0], *places[1::2]], ["0", *(f"{value:g}" for value in path.values[1::2])])
                     panel.minorticks_off()
                     panel.tick_params(axis="x", labelrotation=90)
-        if next(iter(path.criteria.values())).shape[1] > 1:
+        if next(iter(curves.values())).shape[1] > 1:
             row[0].legend(fontsize=6, frameon=False, labelcolor=MUTED)
     return figure
+
+
+def _curves(path: Path) -> dict[str, Array]:
+    """A line per start for every criterion and for stability; of predictions one line alone."""
+    if path.decided_by == ("prediction",):
+        return {name: path.worth(name)[:, None] for name in path.criteria}
+    return {**path.criteria, "stability": path.stability[:, None]}
 
 
 def draw_consensus(matrix: Array, cophenetic: float) -> Figure:

@@ -15,7 +15,8 @@ to tune.
 
 Numbers of components are compared by the links alone: the share that stays inside a cluster, mean over the clusters,
 plus the modularity. The first falls and the second rises with the number, until clusters are split that belong
-together.
+together. Where entries are missing, or have weights, there are no neighbours to speak of: the number is taken that
+predicts hidden entries best.
 """
 
 from __future__ import annotations
@@ -33,10 +34,24 @@ from ..core.storage import as_operand
 from ..core.types import Array, IntArray
 from ..core.warn import quiet
 from ..solvers.codes import code_samples
+from ..solvers.loop import Options
 from .criteria import stability
+from .entries import Predictions, smallest_good
 from .grids import Grid, Kind, strength_unit
-from .record import Path, Selection
-from .trials import CRITERIA, FIRST, JUDGING_NEIGHBORS, MORE_KMEANS_STARTS, SHORT, Factors, Recipe, Trial, Trials
+from .numbers import count, default_number, nothing_compared
+from .record import PREDICTION, Path, Selection
+from .trials import (
+    CRITERIA,
+    FIRST,
+    JUDGING_NEIGHBORS,
+    MORE_KMEANS_STARTS,
+    SHORT,
+    UNLIMITED,
+    Factors,
+    Recipe,
+    Trial,
+    Trials,
+)
 
 # Choices are made on at most so many rows; the final fit is of all.
 MOST_ROWS = 2000
@@ -52,10 +67,7 @@ ROUNDING = 1e-9
 # A trial that loses so much more than the best is preferred to it if more of its components are distinct.
 ABOUT_AS_GOOD = 0.02
 NOT_COMPARABLE = "the default: no value makes clusters that can be compared"
-# The walk through numbers of components ends when so many in a row were worse than the best.
-WORSE_IN_A_ROW = 2
-# Numbers of components that are looked at between the best one and its neighbours.
-MOST_BETWEEN = 4
+SPENT = "the default: the budget was spent before there was enough to compare"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +83,12 @@ class Choice:
 
 
 def choose(
-    recipe: Recipe, grids: Mapping[str, Grid], X: Operand, y: IntArray | None, rng: np.random.RandomState
+    recipe: Recipe,
+    grids: Mapping[str, Grid],
+    X: Operand,
+    y: IntArray | None,
+    rng: np.random.RandomState,
+    options: Options = UNLIMITED,
 ) -> Choice:
     """Choose the open parameters of a recipe, one after the other.
 
@@ -86,12 +103,12 @@ def choose(
     X : Operand
     y : ndarray of int or None
     rng : numpy.random.RandomState
+    options : Options
+        Of the fit that the choice is for. When a budget is spent, what is best so far is taken; a strength whose
+        default was not reached keeps it.
     """
-    if X.missing is not None:
-        raise ValueError(
-            f"{' and '.join(grids)} cannot be chosen from data with missing entries, in which no neighbours are found. "
-            "For n_components see partwise.selection.cross_validate_entries."
-        )
+    if X.missing is not None or getattr(recipe, "weights", None) is not None:
+        return _by_hidden_entries(recipe, grids, X, y, rng, options)
     if X.shape[0] < 2 and "n_components" in grids:
         raise ValueError(f"{' and '.join(grids)} cannot be chosen from a single sample, which has no neighbours.")
     not_chosen = {name: why for name, grid in grids.items() if (why := _hindrance(recipe, grid, X)) is not None}
@@ -103,7 +120,46 @@ def choose(
         return Choice(chosen, None, Selection(chosen, (), 0, X.shape[0], not_chosen))
     # The final fit says what is to be said of the data.
     with quiet():
-        return _chosen(recipe, grids, X, y, rng, chosen, not_chosen)
+        return _chosen(recipe, grids, X, y, rng, chosen, not_chosen, options)
+
+
+def _by_hidden_entries(
+    recipe: Any,
+    grids: Mapping[str, Grid],
+    X: Operand,
+    y: IntArray | None,
+    rng: np.random.RandomState,
+    options: Options,
+) -> Choice:
+    """Choose the number of components by predictions: where entries are unknown, samples have no neighbours."""
+    others = [name for name, grid in grids.items() if grid.kind != "components"]
+    if others:
+        raise ValueError(
+            f"{' and '.join(others)} cannot be chosen from data with missing entries, in which samples have no "
+            "neighbours. Give a number; n_components can be chosen, by predicting hidden entries."
+        )
+    ((name, grid),) = grids.items()
+    recipe, X = recipe._observed(X)
+    sample, y = _sample(recipe, X, y, rng)
+    predict = Predictions.of(recipe, sample, y, rng, options)
+
+    def trial(k: int) -> Array:
+        saved = predict({name: k})
+        _tell(recipe, name, k, {PREDICTION: float(saved.mean())})
+        return saved
+
+    grid = grid.at_most(min(sample.shape)) if grid.refined else grid
+    numbers, rows = count(grid, trial, lambda rows: int(np.mean(rows, axis=1).argmax()), options)
+    if nothing_compared(grid, numbers, options):
+        selection = Selection({name: default_number(grid)}, (), 0, X.shape[0], {name: SPENT})
+    else:
+        worth = np.array(rows)
+        chosen, unknown = numbers[smallest_good(worth)], np.full(len(numbers), np.nan)
+        criteria = {PREDICTION: worth}
+        path = Path(name, np.array(numbers), criteria, unknown, (PREDICTION,), chosen, 0, cut_short=options.is_spent())
+        selection = Selection({name: chosen}, (path,), sample.shape[0], X.shape[0])
+    _tell_choice(recipe, selection.choice)
+    return Choice(selection.choice, None, selection)
 
 
 def _chosen(
@@ -114,21 +170,27 @@ def _chosen(
     rng: np.random.RandomState,
     chosen: dict[str, Any],
     not_chosen: dict[str, str],
+    options: Options,
 ) -> Choice:
     """Walk through the values of one parameter after the other, with the defaults of those that follow."""
     sample, y = _sample(recipe, X, y, rng)
-    trials = Trials(recipe, sample, y, rng)
-    paths, best = [], None
+    trials = Trials(recipe, sample, y, rng, options)
+    paths: list[Path] = []
+    best = None
     for name, grid in grids.items():
         if name in not_chosen:
             continue
-        found = _walk(trials, name, _fitting(grid, sample), chosen)
-        if found is None:
-            not_chosen[name] = NOT_COMPARABLE
+        grid = _fitting(grid, sample)
+        found = SPENT if paths and options.is_spent() else _walk(trials, name, grid, chosen)
+        if isinstance(found, str):
+            not_chosen[name] = found
+            if grid.kind == "components":
+                chosen[name] = default_number(grid)
             continue
         path, best = found
         chosen[name] = path.chosen
         paths.append(path)
+    _tell_choice(recipe, chosen)
     selection = Selection(chosen, tuple(paths), sample.shape[0], X.shape[0], not_chosen)
     if best is None:
         return Choice(chosen, None, selection)
@@ -166,9 +228,9 @@ def _defaults(recipe: Any, grids: Mapping[str, Grid], X: Operand) -> dict[str, A
 
 
 def _sample(recipe: Any, X: Operand, y: IntArray | None, rng: np.random.RandomState) -> tuple[Operand, IntArray | None]:
-    """Some of the rows, if there are many. A graph that the user gave, even by a function, is that of all rows."""
+    """Some of the rows, if there are many. A graph or weights that the user gave, even by a function, are of all."""
     n = X.shape[0]
-    if n <= MOST_ROWS or getattr(recipe, "graph", None) is not None:
+    if n <= MOST_ROWS or any(getattr(recipe, name, None) is not None for name in ("graph", "weights")):
         return X, y
     rows = np.sort(rng.choice(n, MOST_ROWS, replace=False))
     weight = None if X.sample_weight is None else X.sample_weight[rows]
@@ -191,42 +253,44 @@ def _extended(recipe: Recipe, factors: Factors, sample: Operand, X: Operand) -> 
     return code_samples(recipe._fit_to(sample).terms, X, Ht, W, max_passes=PASSES), Ht
 
 
-def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tuple[Path, Trial] | None:
-    """Try the values of one parameter; the path, and the trial that is best. None if no clusters can be compared."""
+def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tuple[Path, Trial] | str:
+    """Try the values of one parameter; the path, and the trial that is best, or why none is."""
     if grid.kind == "components":
-        rows = _count(trials, name, grid, others)
+
+        def trial(k: int) -> list[Trial]:
+            parameters = {**others, name: k}
+            row = [trials.run(parameters, trials.own_start(parameters), FIRST, MORE_KMEANS_STARTS)]
+            _tell(trials.recipe, name, k, row[0].criteria)
+            return row
+
+        numbers, rows = count(grid, trial, _best_number, trials.options)
+        if nothing_compared(grid, numbers, trials.options):
+            return SPENT
         value = _best_number(rows)
-        return _record(name, rows, grid.kind, (value, 0)), rows[value][0]
+        return _record(name, rows, grid.kind, (value, 0), trials.options.is_spent()), rows[value][0]
     unit: float = 1
     if grid.kind == "strength" and grid.refined:
         unit = strength_unit(trials.with_parameters(others), name, trials.X)
-    rows = follow(trials, name, [value * unit for value in grid.values], others)
+    values = [value * unit for value in grid.values]
+    rows = follow(trials, name, values, others)
+    cut_short = len(rows) < len(values)
+    if cut_short and rows[-1][0].parameters[name] < others[name]:
+        return SPENT
     if not _comparable(rows):
-        return None
+        return NOT_COMPARABLE
     place, end = _finished(trials, rows)
-    return _record(name, rows, grid.kind, place), end
+    return _record(name, rows, grid.kind, place, cut_short), end
 
 
-def _count(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> list[list[Trial]]:
-    """One trial per number, from a start of its own; then those between the best number and its neighbours."""
+def _tell(recipe: Any, name: str, value: float, worth: Mapping[str, float]) -> None:
+    """Print a line for a value that was tried, if the recipe is to tell."""
+    if recipe.verbose:
+        print(f"{name} {value:<8g}  " + "  ".join(f"{criterion} {number:.4f}" for criterion, number in worth.items()))
 
-    def trial(k: float) -> list[Trial]:
-        parameters = {**others, name: int(k)}
-        return [trials.run(parameters, trials.own_start(parameters), FIRST, MORE_KMEANS_STARTS)]
 
-    rows: list[list[Trial]] = []
-    for k in grid.values:
-        rows.append(trial(k))
-        best = _best_number(rows)
-        if grid.refined and best < len(rows) - WORSE_IN_A_ROW:
-            break
-    if grid.refined:
-        best = _best_number(rows)
-        low, high = grid.values[max(best - 1, 0)], grid.values[min(best + 1, len(rows) - 1)]
-        between = np.unique(np.linspace(low, high, MOST_BETWEEN + 2).round())
-        rows += [trial(k) for k in between if k not in grid.values]
-        rows.sort(key=lambda row: row[0].parameters[name])
-    return rows
+def _tell_choice(recipe: Any, chosen: Mapping[str, Any]) -> None:
+    if recipe.verbose:
+        print("chosen: " + ", ".join(f"{name}={value:g}" for name, value in chosen.items()))
 
 
 def follow(trials: Trials, name: str, values: Sequence[float], others: dict[str, Any]) -> list[list[Trial]]:
@@ -238,6 +302,9 @@ def follow(trials: Trials, name: str, values: Sequence[float], others: dict[str,
         if rows:
             below, options = [trials.carried(trial, parameters) for trial in rows[-1]], SHORT
         rows.append([trials.run(parameters, factors, options) for factors in below])
+        _tell(trials.recipe, name, value, {c: max(trial.criteria[c] for trial in rows[-1]) for c in CRITERIA})
+        if trials.options.is_spent():
+            break
     return rows
 
 
@@ -256,8 +323,11 @@ def _finished(trials: Trials, rows: list[list[Trial]]) -> tuple[tuple[int, int],
     """The best trial goes on to its end; a fit with its parameters made anew replaces it if more criteria say so."""
     value, start = best_place(losses(rows, rows), np.array([[trial.distinct for trial in row] for row in rows]))
     best = rows[value][start]
+    if trials.options.is_spent():
+        return (value, start), best
     end = trials.finish(best.parameters, best.factors)
-    if value == start == 0:  # the walk has begun there: nothing would be new
+    # Where the walk has begun, nothing would be new.
+    if value == start == 0 or trials.options.is_spent():
         return (value, start), end
     anew = trials.finish(best.parameters, trials.own_start(best.parameters))
     votes = np.sign(_verdicts([[anew]], "strength") - _verdicts([[end]], "strength"))
@@ -301,7 +371,7 @@ def _verdicts(rows: Sequence[Sequence[Trial]], kind: Kind) -> Array:
     return np.array([[[trial.criteria[name] for trial in row] for row in rows] for name in DECIDE[kind]])
 
 
-def _record(name: str, rows: list[list[Trial]], kind: Kind, best: tuple[int, int]) -> Path:
+def _record(name: str, rows: list[list[Trial]], kind: Kind, best: tuple[int, int], cut_short: bool) -> Path:
     values = np.array([row[0].parameters[name] for row in rows])
     criteria = {
         criterion: np.array([[trial.criteria[criterion] for trial in row] for row in rows]) for criterion in CRITERIA
@@ -309,4 +379,4 @@ def _record(name: str, rows: list[list[Trial]], kind: Kind, best: tuple[int, int
     distinct = np.array([[trial.distinct for trial in row] for row in rows])
     agreement = np.array([stability([t.labels for t in row]) if len(row) > 1 else np.nan for row in rows])
     chosen = rows[best[0]][0].parameters[name]
-    return Path(name, values, criteria, agreement, DECIDE[kind], chosen, best[1], distinct)
+    return Path(name, values, criteria, agreement, DECIDE[kind], chosen, best[1], distinct, cut_short)

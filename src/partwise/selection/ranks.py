@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +13,13 @@ from sklearn.utils import check_random_state
 
 from ..core.door import read_data
 from ..core.interruption import fit_whole
-from ..core.state import State
+from ..core.operand import Operand
 from ..core.storage import as_operand
 from ..core.types import Array
+from ..terms.entries import check_weights, restrict
 from .consensus import consensus
 from .criteria import agreement
+from .entries import hidden_loss, hide
 from .grids import RANKS
 
 if TYPE_CHECKING:
@@ -115,21 +117,24 @@ def cross_validate_entries(
     """Hide entries of X, fit the rest, and see how well the hidden ones are predicted.
 
     A sample that is left out as a whole has to be coded before it can be judged, and the code sees what it is judged
-    by: more components always look better. Hidden entries are not seen by anything.
+    by: more components always look better. Hidden entries are not seen by anything. Where little is known of a sample,
+    its code is hardly determined, and single predictions are far off: several starts (`n_init`) and small penalties
+    (`l2_codes`, `l2_components`) keep them in bounds, which ``n_components="auto"`` takes by itself.
 
     Parameters
     ----------
     estimator : estimator
-        One that takes missing entries: NMF, or Factorization. It is not changed.
+        One that takes missing entries: NMF, WeightedNMF or Factorization. It is not changed. Its parameter `missing`
+        says which entries of X are unknown; these, and entries of weight zero, are neither hidden nor scored.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        Complete data. Of a sparse X, entries that are stored and as many that are not are hidden, and count by how many
-        there are of each.
+        Of a sparse X whose unstored entries are zeros, entries that are stored and as many that are not are hidden, and
+        count by how many there are of each.
     n_components : sequence of int
         Numbers to compare.
     n_splits : int, default=5
         Choices of hidden entries.
     share : float, default=0.1
-        Share of the entries (of a sparse X: of the stored ones) that is hidden.
+        Share of the known entries (of a sparse X: of the stored ones) that is hidden.
     random_state : int, RandomState or None, default=None
 
     Returns
@@ -153,53 +158,42 @@ def cross_validate_entries(
         raise ValueError(f"n_splits={n_splits!r} was given; error bars need at least 2.")
     if "missing" not in estimator.get_params():
         raise ValueError(
-            f"{type(estimator).__name__} takes no missing entries, so none can be hidden from it. Use NMF or "
-            "Factorization, or look at stability alone."
+            f"{type(estimator).__name__} takes no missing entries, so none can be hidden from it. Use NMF, "
+            "WeightedNMF or Factorization, or look at stability alone."
         )
-    X = read_data(X)
+    data = _known_entries(estimator, X)
+    weights = getattr(estimator, "weights", None)
+    settings = {}
+    if weights is not None:
+        data, settings["weights"] = restrict(
+            data, check_weights(weights(data.array) if callable(weights) else weights, data)
+        )
     rng = check_random_state(random_state)
     losses = np.empty((len(ranks), n_splits))
     for split in range(n_splits):
-        weights, known = _hide(X, share, rng)
-        seed = int(rng.randint(np.iinfo(np.int32).max))
+        hidden, known = hide(data, share, rng)
+        settings |= {"missing": known.missing, "random_state": int(rng.randint(np.iinfo(np.int32).max))}
         for i, k in enumerate(ranks):
-            model = clone(estimator).set_params(n_components=k, missing="nan", random_state=seed)
-            model = fit_whole(model, known)
-            losses[i, split] = _loss_at(model, X, weights)
+            model = fit_whole(clone(estimator).set_params(n_components=k, **settings), known.array)
+            fits = model._fit_terms()
+            if not fits:
+                raise ValueError(f"{type(model).__name__} has no fit among its terms, so there is nothing to validate.")
+            Ht = np.ascontiguousarray(model.components_.T)
+            losses[i, split] = hidden_loss(fits, data, hidden, model.embedding_, Ht)
     return EntryValidation(np.array(ranks), losses)
 
 
-def _hide(X: Any, share: float, rng: np.random.RandomState) -> tuple[Any, Any]:
-    """Weights of the hidden entries, each standing for as many as it was drawn from; and X without them."""
-    n, m = X.shape
-    if not sp.issparse(X):
-        hidden = rng.uniform(size=X.shape) < share
-        return sp.csr_array(hidden.astype(X.dtype)), np.where(hidden, np.nan, X)
-    stored = X.tocoo()
-    seen = rng.uniform(size=X.nnz) < share
-    n_empty = n * m - X.nnz
-    draws = min(int(seen.sum()), n_empty)
-    places = np.unique(rng.randint(n * m, size=2 * draws, dtype=np.int64)) if draws else np.empty(0, np.int64)
-    taken = stored.row.astype(np.int64) * m + stored.col
-    empty = rng.permutation(np.setdiff1d(places, taken))[:draws]
-    rows, columns = np.divmod(empty, m)
-    at = np.concatenate([stored.row[seen], rows]), np.concatenate([stored.col[seen], columns])
-    ones = np.ones(int(seen.sum()))
-    each = np.full(len(empty), share * n_empty / max(len(empty), 1))
-    weights = sp.csr_array((np.concatenate([ones, each]).astype(X.dtype), at), shape=X.shape)
-    values = np.concatenate([np.where(seen, np.nan, stored.data), np.full(len(empty), np.nan)])
-    where = np.concatenate([stored.row, rows]), np.concatenate([stored.col, columns])
-    return weights, sp.csr_array((values.astype(X.dtype), where), shape=X.shape)
-
-
-def _loss_at(model: Any, X: Any, weights: Any) -> float:
-    """Mean loss of the hidden entries."""
-    fits = model._fit_terms()
-    if not fits:
-        raise ValueError(f"{type(model).__name__} has no fit among its terms, so there is nothing to validate.")
-    operand = as_operand(X)
-    state = State(operand, model.embedding_, np.ascontiguousarray(model.components_.T))
-    return sum(replace(fit, weights=weights).bind(operand).value(state) for fit in fits) / float(weights.sum())
+def _known_entries(estimator: Any, X: Any) -> Operand:
+    """The data, and which of them the estimator takes for unknown."""
+    missing = estimator.missing
+    if missing == "unstored" and not sp.issparse(X):
+        raise ValueError(
+            "missing='unstored' needs a sparse X; for a dense X mark unknown entries by NaN and use 'nan'."
+        )
+    X = read_data(
+        X, allow_nan=missing == "nan", if_nan="If these entries are unknown, give the estimator missing='nan'."
+    )
+    return as_operand(X, missing)
 
 
 def rank_evidence(

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..core.types import Array, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+PREDICTION = "prediction"
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +27,9 @@ class Path:
     criteria : dict of str to ndarray of shape (n_values, n_starts)
         Of the clusters of every trial, larger is better: "connectedness", the share of a cluster's links to neighbours
         that stay inside, mean over the clusters; "modularity" of the links; "information", the share of
-        the clusters' entropy that neighbours tell; "silhouette", on X.
+        the clusters' entropy that neighbours tell; "silhouette", on X. Where entries are missing, there is another one,
+        with a column for every choice of hidden entries: "prediction", the share of the loss of predicting their mean
+        that a fit to the other entries saves.
     stability : ndarray of shape (n_values,)
         Adjusted Rand index between the clusters from different starts; NaN if there is one start.
     decided_by : tuple of str
@@ -35,7 +41,9 @@ class Path:
     distinct : ndarray of int, shape (n_values, n_starts)
         Components of every trial that are not about parallel to one before them
         (:func:`partwise.metrics.distinct_components`). Of values whose clusters are about as good, the one with most is
-        chosen.
+        chosen. None if predictions decide.
+    cut_short : bool
+        A budget was spent before all values were tried; the choice is among those that were.
     """
 
     parameter: str
@@ -45,7 +53,13 @@ class Path:
     decided_by: tuple[str, ...]
     chosen: Any
     start: int
-    distinct: IntArray
+    distinct: IntArray | None = None
+    cut_short: bool = False
+
+    def worth(self, criterion: str) -> Array:
+        """What every value is worth: with its best start, or on the mean of the hidden entries."""
+        trials = self.criteria[criterion]
+        return np.asarray(trials.mean(axis=1) if criterion == PREDICTION else trials.max(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +91,18 @@ class Selection:
         """A table per parameter that was chosen, a line for any other."""
         tables = [f"{name} = {self.choice[name]:g} ({reason})" for name, reason in self.not_chosen.items()]
         for path in self.paths:
-            names = list(path.criteria)
+            columns = {name: [f"{number:.4f}" for number in path.worth(name)] for name in path.criteria}
+            if path.distinct is not None:
+                columns["stability"] = [f"{number:.4f}" for number in path.stability]
+                columns["distinct"] = [str(count) for count in path.distinct.max(axis=1)]
             by = " and ".join(path.decided_by)
             lines = [f"{path.parameter} = {path.chosen:g}, by {by}, on {self.n_rows} of {self.n_samples} samples"]
-            lines.append(
-                "  ".join([f"{path.parameter:>20s}", *(f"{name:>14s}" for name in [*names, "stability", "distinct"])])
-            )
+            if path.cut_short:
+                lines[0] += ", among the values that the budget allowed to try"
+            lines.append("  ".join([f"{path.parameter:>20s}", *(f"{name:>14s}" for name in columns)]))
             for i, value in enumerate(path.values):
-                worth = [*(float(path.criteria[name][i].max()) for name in names), float(path.stability[i])]
-                mark = f"  {path.distinct[i].max():>14d}" + (" <" if value == path.chosen else "")
-                lines.append("  ".join([f"{value:>20g}", *(f"{number:>14.4f}" for number in worth)]) + mark)
+                numbers = "  ".join(f"{column[i]:>14s}" for column in columns.values())
+                lines.append(f"{value:>20g}  {numbers}" + (" <" if value == path.chosen else ""))
             tables.append("\n".join(lines))
         return "\n\n".join(tables)
 

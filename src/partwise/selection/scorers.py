@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import scipy.sparse as sp
 from sklearn.base import clone
 
-from ..core.door import read_data
+from ..core.door import has_nan, read_data
 from ..core.interruption import fit_whole
 from ..graphs import neighbor_graph
 from .criteria import agreement, modularity, neighbor_information, normalized_cut, silhouette
@@ -21,34 +22,51 @@ def _reconstruction(estimator: Any, X: Any, y: Any = None) -> float:
 
 
 def _connectedness(estimator: Any, X: Any, y: Any = None) -> float:
-    return 1 - normalized_cut(_graph(X), estimator.predict(X), _n_clusters(estimator))
+    return 1 - normalized_cut(_graph(estimator, X), estimator.predict(X), _n_clusters(estimator))
 
 
 def _modularity(estimator: Any, X: Any, y: Any = None) -> float:
-    return modularity(_graph(X), estimator.predict(X))
+    return modularity(_graph(estimator, X), estimator.predict(X))
 
 
 def _information(estimator: Any, X: Any, y: Any = None) -> float:
-    return neighbor_information(_graph(X), estimator.predict(X))
+    return neighbor_information(_graph(estimator, X), estimator.predict(X))
 
 
 def _silhouette(estimator: Any, X: Any, y: Any = None) -> float:
-    return silhouette(X, estimator.predict(X))
+    return silhouette(_complete(estimator, X), estimator.predict(X))
 
 
 def _prediction_strength(estimator: Any, X: Any, y: Any = None) -> float:
     return agreement(fit_whole(clone(estimator), X).predict(X), estimator.predict(X))
 
 
-def _graph(X: Any) -> Any:
-    X = read_data(X)
+def _graph(estimator: Any, X: Any) -> Any:
+    X = _complete(estimator, X)
     return neighbor_graph(X, min(JUDGING_NEIGHBORS, X.shape[0] - 1))
 
 
+def _complete(estimator: Any, X: Any) -> Any:
+    """X, if all of it is known."""
+    missing = getattr(_model(estimator), "missing", None)
+    X = read_data(X, allow_nan=missing == "nan")
+    unstored = missing == "unstored" and sp.issparse(X) and X.nnz < X.shape[0] * X.shape[1]
+    if unstored or (missing == "nan" and has_nan(X)):
+        raise ValueError(
+            "This scorer compares samples with their neighbours, and there are none in data with missing entries. Use "
+            "'reconstruction' or 'prediction strength', or partwise.selection.cross_validate_entries for n_components."
+        )
+    return X
+
+
+def _model(estimator: Any) -> Any:
+    """The method, be it alone or at the end of a pipeline."""
+    return estimator[-1] if hasattr(estimator, "steps") else estimator
+
+
 def _n_clusters(estimator: Any) -> int:
-    """As many as the method was to find, be it alone or at the end of a pipeline."""
-    model = estimator[-1] if hasattr(estimator, "steps") else estimator
-    return int(model.embedding_.shape[1])
+    """As many as the method was to find."""
+    return int(_model(estimator).embedding_.shape[1])
 
 
 SCORERS: dict[str, Scorer] = {

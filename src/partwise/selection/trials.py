@@ -43,6 +43,7 @@ class Recipe(Protocol):
     init: Any
     max_iter: int
     tol: float
+    verbose: int
 
     def _terms(self) -> list[Term]: ...
     def _starts(self, X: Operand, terms: Any, rng: Any, options: Options) -> list[Callable[[], State]]: ...

@@ -1,0 +1,191 @@
+"""Hidden entries: known values that a fit does not see, and how well it predicts them.
+
+What is unknown is never hidden and never counts. So this judges data of which a part is missing, where samples have no
+neighbours to judge clusters by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.operand import Operand
+from ..core.state import State
+from ..core.storage import as_operand
+from ..core.types import CODES, COMPONENTS, Array
+from ..core.warn import quiet
+from ..solvers.loop import Options
+from ..terms.divergence import order
+from ..terms.entries import known_counts
+from ..terms.penalties import L2
+
+# Share of the known entries that is hidden, how often, and how long a fit to the others takes.
+SHARE, SPLITS = 0.1, 3
+SWEEPS, TOLERANCE = 200, 1e-4
+# Starts of such a fit. A bad minimum, with a component for a single feature, leaves codes open that predict nonsense.
+STARTS = 3
+# Strength of the penalty on both factors, as a share of what the fit itself weighs. Where few entries of a sample are
+# known, its code is hardly determined, and without a penalty single predictions are off by orders of magnitude.
+RIDGE = 0.01
+# As bad as any; some divergences are infinite where an entry is predicted to be zero and is not.
+WORST = -1e6
+
+
+def hide(X: Operand, share: float, rng: np.random.RandomState) -> tuple[Any, Operand]:
+    """Hide a share of the known entries.
+
+    Of a sparse X whose unstored entries are zeros, stored ones are hidden and as many that are not.
+
+    Parameters
+    ----------
+    X : Operand
+    share : float
+        Of the known entries; of a sparse X, of the stored ones.
+    rng : numpy.random.RandomState
+
+    Returns
+    -------
+    hidden : csr_array
+        The hidden entries, each with the number of entries that it stands for.
+    known : Operand
+        X without them.
+    """
+    data = X.array
+    if not sp.issparse(data):
+        hidden = (rng.uniform(size=X.shape) < share) & ~np.isnan(data)
+        return sp.csr_array(hidden.astype(X.dtype)), _operand(np.where(hidden, np.nan, data), "nan", X)
+    stored = sp.coo_array(data)
+    seen = (rng.uniform(size=stored.nnz) < share) & ~np.isnan(stored.data)
+    rows, columns = stored.row, stored.col
+    at, counts = (rows[seen], columns[seen]), np.ones(int(seen.sum()))
+    if X.missing == "unstored":
+        known = sp.csr_array((stored.data[~seen], (rows[~seen], columns[~seen])), shape=X.shape)
+        return _sparse(counts, at, X), _operand(known, "unstored", X)
+    zeros = _unstored(stored, len(counts), rng)
+    each = share * (X.shape[0] * X.shape[1] - stored.nnz) / max(len(zeros[0]), 1)
+    hidden = _sparse(
+        np.concatenate([counts, np.full(len(zeros[0]), each)]),
+        (np.concatenate([at[0], zeros[0]]), np.concatenate([at[1], zeros[1]])),
+        X,
+    )
+    values = np.concatenate([np.where(seen, np.nan, stored.data), np.full(len(zeros[0]), np.nan)])
+    where = np.concatenate([rows, zeros[0]]), np.concatenate([columns, zeros[1]])
+    return hidden, _operand(_sparse(values, where, X), "nan", X)
+
+
+def _unstored(stored: Any, count: int, rng: np.random.RandomState) -> tuple[Array, Array]:
+    """Rows and columns of some entries that are not stored, at most so many."""
+    n, m = stored.shape
+    count = min(count, n * m - stored.nnz)
+    places = np.unique(rng.randint(n * m, size=2 * count, dtype=np.int64)) if count else np.empty(0, np.int64)
+    taken = stored.row.astype(np.int64) * m + stored.col
+    rows, columns = np.divmod(rng.permutation(np.setdiff1d(places, taken))[:count], m)
+    return rows, columns
+
+
+def _sparse(values: Array, where: tuple[Array, Array], X: Operand) -> Any:
+    return sp.csr_array((values.astype(X.dtype), where), shape=X.shape)
+
+
+def _operand(data: Any, missing: Any, X: Operand) -> Operand:
+    return as_operand(data, missing, X.sample_weight)
+
+
+def hidden_loss(fits: Sequence[Any], X: Operand, hidden: Any, W: Array, Ht: Array) -> float:
+    """Mean loss of the hidden entries, each counting by its weight in the fit.
+
+    Parameters
+    ----------
+    fits : sequence of Frobenius or BetaDivergence
+        How predictions are compared with X.
+    X : Operand
+        With the hidden entries.
+    hidden : csr_array
+        From :func:`hide`.
+    W, Ht : ndarray
+        The factors.
+    """
+    state, loss = State(X, W, Ht), 0.0
+    for fit in fits:
+        weights = hidden if fit.weights is None else sp.csr_array(hidden.multiply(fit.weights))
+        rows = weights.sum(axis=1, dtype=np.float64)
+        count = float(rows.sum() if X.sample_weight is None else rows @ X.sample_weight)
+        if not count:
+            raise ValueError(
+                f"Of X, of shape {X.shape}, too few entries are known to hide some. Give n_components a number."
+            )
+        loss += replace(fit, weights=weights).bind(X, sample_weight=X.sample_weight).value(state) / count
+    return loss
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """How well a recipe with some number of components predicts hidden entries of some data.
+
+    Attributes
+    ----------
+    recipe : estimator
+    X : Operand
+        All that does not count is missing.
+    y : ndarray of int or None
+    splits : sequence of (csr_array, Operand, int)
+        Hidden entries, the data without them, and a seed.
+    options : Options
+        Of the fit that the choice is for.
+    """
+
+    recipe: Any
+    X: Operand
+    y: Any
+    splits: Sequence[tuple[Any, Operand, int]]
+    options: Options
+
+    @classmethod
+    def of(cls, recipe: Any, X: Operand, y: Any, rng: np.random.RandomState, options: Options) -> Predictions:
+        """With entries hidden at random."""
+        splits = [(*hide(X, SHARE, rng), int(rng.randint(np.iinfo(np.int32).max))) for _ in range(SPLITS)]
+        return cls(recipe, X, y, splits, options)
+
+    def __call__(self, parameters: dict[str, Any]) -> Array:
+        """The share of the loss of predicting the mean that the model saves, for every split: at most 1."""
+        recipe = copy(self.recipe)
+        recipe.set_params(**parameters, scale=None, n_init=max(STARTS, recipe.n_init))
+        fits = recipe._fit_terms()
+        with quiet():
+            return np.array([self._saved(recipe, fits, *split) for split in self.splits])
+
+    def _saved(self, recipe: Any, fits: Any, hidden: Any, known: Operand, seed: int) -> float:
+        rng = np.random.RandomState(seed)
+        terms = [*recipe._terms(), *_ridge(fits, known)]
+        bound = [term.bind(known, self.y, rng, known.sample_weight) for term in terms]
+        starts = recipe._starts(known, bound, rng, self.options)
+        state = recipe._minimise(known, bound, starts, self.options.inside(SWEEPS, TOLERANCE)).state
+        mean = (np.full((F, 1), np.sqrt(known.mean()), known.dtype) for F in known.shape)
+        without = hidden_loss(fits, self.X, hidden, *mean)
+        saved = 1 - hidden_loss(fits, self.X, hidden, state.W, state.Ht) / max(without, np.finfo(np.float64).tiny)
+        return max(WORST, saved)
+
+
+def _ridge(fits: Sequence[Any], X: Operand) -> list[L2]:
+    """Mild penalties on both factors, in the unit that the fit has on these data."""
+    n_known = float(known_counts(X)[0].sum())
+    unit = X.mean() ** (order(getattr(fits[0], "beta", 2.0)) - 1) if X.mean() > 0 else 0.0
+    strength = RIDGE * unit * n_known / sum(X.shape)
+    return [L2(strength, CODES), L2(strength, COMPONENTS)] if strength > 0 else []
+
+
+def smallest_good(worth: Array) -> int:
+    """Which of some numbers of components to take: the first that is no worse than the best, up to chance.
+
+    Parameters
+    ----------
+    worth : ndarray of shape (n_numbers, n_splits)
+        Larger is better. All numbers were tried on the same splits, so that differences are compared.
+    """
+    lost = worth[worth.mean(axis=1).argmax()] - worth
+    return int(np.flatnonzero(lost.mean(axis=1) <= lost.std(axis=1, ddof=1) / np.sqrt(worth.shape[1]))[0])
