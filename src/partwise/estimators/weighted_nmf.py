@@ -18,7 +18,7 @@ from ..terms.divergence import order
 from ..terms.entries import check_weights, known_counts, restrict
 from .base import OPEN, BaseFactorization
 from .nmf import NMF
-from .options import Assign, Init, Loss, Scale, Solver
+from .options import Assign, Init, Loss, OpenInt, Scale, Solver
 from .units import Units, codes_unit, no_functions
 
 
@@ -88,7 +88,7 @@ class WeightedNMF(BaseFactorization):
 
     def __init__(
         self,
-        n_components: Any = 8,
+        n_components: OpenInt = 8,
         *,
         weights: Any = None,
         loss: Loss = "frobenius",
@@ -105,7 +105,7 @@ class WeightedNMF(BaseFactorization):
         verbose: int = 0,
         callbacks: Any = None,
     ):
-        self.n_components = n_components
+        self.n_components: Any = n_components
         self.weights = weights
         self.loss = loss
         self.missing = missing
