@@ -48,7 +48,7 @@ CALLS = {
     "subclass": (ConvergenceWarning, lambda: OwnNMF(3, max_iter=2, random_state=0).fit(X)),
     "other unit": (ConvergenceWarning, lambda: clone(MODEL).fit(X * 1e100)),
     "transform": (UserWarning, lambda: FITTED.transform(HOLES)),
-    "neighbours": (UserWarning, lambda: GraphNMF(3, n_neighbors=50, tol=0, max_iter=1).fit(X)),
+    "neighbours": (UserWarning, lambda: GraphNMF(3, graph_strength=1.0, n_neighbors=50, tol=0, max_iter=1).fit(X)),
     "size": (UserWarning, lambda: NMF(9, tol=0, max_iter=1).fit(X)),
     "labels_": (UserWarning, lambda: ONE_CLUSTER.labels_),
     "version": (UserWarning, lambda: pickle.loads(OLD)),
@@ -124,6 +124,7 @@ def test_silence_of_overlapping_threads_ends_with_the_last_of_them():
     assert list(warnings.filters) == before
 
 
+@pytest.mark.filterwarnings("ignore::partwise.exceptions.DuplicateComponentsWarning")
 def test_fits_that_choose_in_threads_leave_the_filters_as_they_were():
     before = list(warnings.filters)
     model = GraphNMF(3, graph_strength="auto", max_iter=20, tol=0, random_state=0)

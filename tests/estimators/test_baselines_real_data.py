@@ -31,7 +31,9 @@ CASES = [
 def test_digits(model, lowest):
     X, y = load_digits(return_X_y=True)
     X, y = normalize(X[:800]), y[:800]
-    model = clone(model).set_params(n_components=10, max_iter=60, random_state=0).fit(X)
+    # Of these rules codes settle late, from whatever start.
+    late = isinstance(model, OrthogonalTriNMF) and model.solver == "multiplicative"
+    model = clone(model).set_params(n_components=10, max_iter=150 if late else 60, random_state=0).fit(X)
     accuracy = clustering_accuracy(y, model.labels_)
     assert lowest < accuracy < 0.95, accuracy
     assert model.history_["objective"][-1] < model.history_["objective"][0]

@@ -4,14 +4,18 @@ import inspect
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data, parametrize_with_checks
 
-from partwise import GraphNMF, KernelGraphNMF, LocalLearningNMF
+from partwise import NMF, CauchyNMF, GraphNMF, KernelGraphNMF, LocalCoordinateNMF, LocalLearningNMF
+from partwise.core.storage import as_operand
+from partwise.graphs import neighbor_graph
 from partwise.selection.grids import fixed_strengths
+from partwise.solvers.starts import start_factors
 from partwise.testing import all_estimators
 
 
@@ -41,20 +45,29 @@ CHECKED.append(KernelGraphNMF(n_landmarks=20, max_iter=20))
 FIXED = [clone(model).set_params(**fixed_strengths(type(model))) for model in ALL]
 FACTORIZATIONS = [model for model in has("transform") if "init" in model.get_params()]
 TAKE_WEIGHTS = [model for model in FIXED if "sample_weight" in inspect.signature(model.fit).parameters]
-# Neighbourhoods do not know of weights, and the scale of CauchyNMF is estimated from every sample once.
-WEIGHTED = [model for model in TAKE_WEIGHTS if named(model) not in ("GraphNMF", "LocalLearningNMF", "CauchyNMF")]
+# Neighbourhoods do not know of weights.
+WEIGHTED = [model for model in TAKE_WEIGHTS if named(model) not in ("GraphNMF", "LocalLearningNMF")]
 
 CLUSTERING = "feeds negative data whatever the tags say; see test_clusters_shifted_blobs"
-WEIGHTS = "compares fits from different random starts at 1e-7; see test_weights_are_repetitions"
-EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
-    "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
+NEIGHBOURS = "copies of a sample are its nearest neighbours; see test_repeated_samples_have_other_neighbours"
+RANDOM = "its start draws a code for every row; see test_a_random_start_draws_a_code_for_every_row"
+CHOICE = "its strength is chosen by what neighbours say; see test_only_the_choice_depends_on_repetition"
+# Estimators whose fit is not the same with a weight as with repetitions, and why.
+UNLIKE_REPETITIONS = {
+    "GraphNMF": NEIGHBOURS,
+    "LocalLearningNMF": NEIGHBOURS,
+    "LocalCoordinateNMF": CHOICE,
+    "CauchyNMF": RANDOM,
 }
 
 
 def expected_failures(estimator):
     positive = get_tags(estimator).input_tags.positive_only
-    return EXPECTED_FAILURES | ({"check_clustering": CLUSTERING} if positive else {})
+    expected = {"check_clustering": CLUSTERING} if positive else {}
+    if named(estimator) in UNLIKE_REPETITIONS:
+        for kind in ("dense", "sparse"):
+            expected[f"check_sample_weight_equivalence_on_{kind}_data"] = UNLIKE_REPETITIONS[named(estimator)]
+    return expected
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -95,6 +108,76 @@ def test_weights_are_repetitions(estimator, solver):
     repeated = clone(estimator).set_params(init=(W[rows], H), **common).fit(X[rows])
     np.testing.assert_allclose(weighted.components_, repeated.components_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-9)
+
+
+def repetitions(model, X):
+    """Fits to weighted samples in some order, and to as many copies of each."""
+    weight = np.random.RandomState(42).randint(0, 5, size=len(X))
+    weighted = clone(model).fit(X[::-1], sample_weight=weight[::-1])
+    return weighted, clone(model).fit(X.repeat(weight, axis=0))
+
+
+@pytest.mark.parametrize("strength", [0.0, 10.0])
+@pytest.mark.parametrize("estimator", [GraphNMF(), LocalLearningNMF()], ids=named)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:The graph of the samples falls")
+def test_repeated_samples_have_other_neighbours(estimator, strength):
+    """The neighbours alone tell weights from repetitions: without them they are the same."""
+    X = np.random.RandomState(0).uniform(size=(15, 30))
+    name = "graph_strength" if isinstance(estimator, GraphNMF) else "local_strength"
+    model = clone(estimator).set_params(n_components=3, n_neighbors=3, random_state=0, **{name: strength})
+    weighted, repeated = repetitions(model, X)
+    same = np.allclose(weighted.transform(X), repeated.transform(X), rtol=1e-6, atol=1e-8)
+    assert same == (strength == 0)
+    if strength == 0:
+        assert np.array_equal(weighted.predict(X), repeated.predict(X))
+    # A sample that is there four times is linked to its copies, and to nothing else.
+    copies = neighbor_graph(X.repeat(4, axis=0), 3, "cosine").tocoo()
+    assert set(copies.row // 4 - copies.col // 4) == {0}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_only_the_choice_depends_on_repetition():
+    check_sample_weight_equivalence_on_dense_data("LocalCoordinateNMF", LocalCoordinateNMF(coordinate_strength=0.1))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_random_start_draws_a_code_for_every_row():
+    """With a start that is repeated like the samples, CauchyNMF is the same: see test_weights_are_repetitions."""
+    X = np.random.RandomState(0).uniform(size=(15, 30))
+    W, _ = start_factors(as_operand(X.repeat(2, axis=0)), 3, "random", np.random.RandomState(0))
+    assert not np.allclose(W[::2], W[1::2])
+    for model in (NMF(3, init="random", random_state=0), CauchyNMF(3, max_iter=20, random_state=0)):
+        weighted, repeated = repetitions(model, X)
+        assert not np.allclose(weighted.transform(X), repeated.transform(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("init", ["nndsvd", "nndsvda", "kmeans"])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_other_starts_do_not_depend_on_repetition_or_order(init, make):
+    rng = np.random.RandomState(0)
+    X, weight = rng.uniform(size=(20, 7)), rng.randint(1, 5, size=20)
+    order, rows = rng.permutation(20), np.repeat(np.arange(20), weight)
+    given = as_operand(make(X[order]), sample_weight=weight[order].astype(float))
+    once, often = (
+        start_factors(data, 4, init, np.random.RandomState(1)) for data in (given, as_operand(make(X[rows])))
+    )
+    np.testing.assert_allclose(once[1], often[1], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(
+        once[0], often[0][[np.flatnonzero(rows == row)[0] for row in order]], rtol=1e-7, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("missing", [None, "nan", "unstored"])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_the_mean_of_data_counts_samples_by_their_weights(missing, make):
+    rng = np.random.RandomState(0)
+    X, weight = rng.uniform(0.1, 1, size=(20, 7)), rng.randint(1, 5, size=20)
+    X[rng.uniform(size=X.shape) < 0.2] = np.nan if missing == "nan" else 0
+    if missing == "unstored" and make is np.asarray:
+        pytest.skip("a dense array stores everything")
+    once = as_operand(make(X), missing, weight.astype(float))
+    assert once.mean() == pytest.approx(as_operand(make(X.repeat(weight, axis=0)), missing).mean(), rel=1e-12)
 
 
 @pytest.mark.parametrize("estimator", TAKE_WEIGHTS, ids=named)

@@ -27,7 +27,10 @@ from partwise import (
 )
 from partwise.terms import BetaDivergence, Frobenius, NeighborGraph
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::partwise.exceptions.DuplicateComponentsWarning"),
+]
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -18,7 +18,10 @@ from partwise import ConstrainedNMF, Factorization, GraphNMF, KernelGraphNMF
 from partwise.terms import Frobenius, NeighborGraph
 from partwise.testing import all_estimators
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::partwise.exceptions.DuplicateComponentsWarning"),
+]
 
 WEIGHT = np.where(np.arange(70) % 3 == 0, 5.0, 0.5)
 # Methods that are tested here, by the arguments they have; a new method or argument must get its test.

@@ -82,7 +82,7 @@ class Operand(ABC):
 
     @abstractmethod
     def mean(self) -> float:
-        """Mean of the entries that are known."""
+        """Mean of the entries that are known; samples count by their weights."""
 
     @abstractmethod
     def smallest(self) -> float:

@@ -48,12 +48,15 @@ class DenseOperand(Operand):
     def mean(self) -> float:
         """Mean of the known entries."""
         if self.missing is None:
-            return float(self._X.mean(dtype=np.float64))
-        total, count = 0.0, 0
-        for _, block in self.row_blocks():
-            total += float(np.nansum(block, dtype=np.float64))
-            count += block.size - int(np.isnan(block).sum())
-        return total / max(count, 1)
+            if self.sample_weight is None:
+                return float(self._X.mean(dtype=np.float64))
+            return float(np.average(self._X.mean(axis=1, dtype=np.float64), weights=self.sample_weight))
+        total, count = 0.0, 0.0
+        for rows, block in self.row_blocks():
+            weight = 1.0 if self.sample_weight is None else self.sample_weight[rows, None].astype(np.float64)
+            total += float(np.nansum(block * weight, dtype=np.float64))
+            count += float((~np.isnan(block) * weight).sum())
+        return total / count if count else 0.0
 
     def smallest(self) -> float:
         """The smallest entry."""
@@ -187,9 +190,19 @@ class SparseOperand(Operand):
 
     def mean(self) -> float:
         """Mean of the known entries: all, or those stored."""
-        count = self._X.nnz if self.missing == "unstored" else self.shape[0] * self.shape[1]
-        unknown = int(np.isnan(self._X.data).sum()) if self.missing == "nan" else 0
-        return float(np.nansum(self._X.data, dtype=np.float64)) / max(count - unknown, 1)
+        values = self._X.data
+        weight: Any = 1.0
+        weight_of_stored: Any = np.broadcast_to(1.0, values.shape)
+        if self.sample_weight is not None:
+            weight = self.sample_weight.astype(np.float64)
+            weight_of_stored = np.repeat(weight, np.diff(self._X.indptr))
+        if self.missing == "unstored":
+            count = float(weight_of_stored.sum())
+        else:
+            count = float(np.broadcast_to(weight, self.shape[:1]).sum()) * self.shape[1]
+        if self.missing == "nan":
+            count -= float(weight_of_stored[np.isnan(values)].sum())
+        return float(np.nansum(values * weight_of_stored, dtype=np.float64)) / count if count else 0.0
 
     def smallest(self) -> float:
         """The smallest entry; most are zero and not stored."""

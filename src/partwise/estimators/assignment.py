@@ -8,6 +8,7 @@ from ..core.distinct import count_distinct
 from ..core.threads import one_thread
 from ..core.types import Array, IntArray
 from ..core.warn import warn
+from ..solvers.kmeans import cluster
 from .options import Assign
 
 KMEANS_STARTS = 20
@@ -29,6 +30,8 @@ class Assignment:
         The samples among which k-means looks for clusters; the others get the nearest one. By default all.
     n_starts : int, default=20
         Runs of k-means.
+    sample_weight : ndarray of shape (n_samples,), optional
+        How much each sample counts for k-means.
     """
 
     def __init__(
@@ -39,12 +42,14 @@ class Assignment:
         n_clusters: int | None = None,
         trusted: Array | None = None,
         n_starts: int = KMEANS_STARTS,
+        sample_weight: Array | None = None,
     ):
         self._codes = codes
         self._rule = rule
         self._seed = seed
         self._n_clusters = codes.shape[1] if n_clusters is None else n_clusters
-        self._trusted = None if trusted is None or trusted.all() or not trusted.any() else trusted
+        self._trusted = _those_that_count(trusted, sample_weight)
+        self._sample_weight = sample_weight
         self._n_starts = n_starts
         # The labels of the training codes; then what labels others: the components that occur, or cluster centres.
         self._learned: tuple[IntArray, Array] | None = None
@@ -62,16 +67,14 @@ class Assignment:
         return self._learned
 
     def _cluster(self) -> tuple[IntArray, Array]:
-        from sklearn.cluster import KMeans
-
-        codes = self._codes if self._trusted is None else self._codes[self._trusted]
-        n_clusters = count_distinct(codes, self._n_clusters)
-        kmeans = KMeans(n_clusters=n_clusters, n_init=self._n_starts, random_state=self._seed)
+        codes, weight = self._codes, self._sample_weight
+        if self._trusted is not None:
+            codes, weight = codes[self._trusted], None if weight is None else weight[self._trusted]
         # Codes are narrow: threads would wait for each other more than work.
         with one_thread():
-            kmeans.fit(codes)
-            labels = kmeans.labels_ if self._trusted is None else kmeans.predict(self._codes)
-        return labels, kmeans.cluster_centers_
+            n_clusters = count_distinct(codes, self._n_clusters)
+            labels, centres = cluster(codes, n_clusters, self._n_starts, self._seed, weight)
+            return labels if self._trusted is None else _nearest(self._codes, centres), centres
 
     @property
     def codes(self) -> Array:
@@ -88,7 +91,18 @@ class Assignment:
         _, places = self._learn()
         if self._rule == "argmax":
             return np.asarray(codes[:, places].argmax(axis=1), np.intp)
-        from sklearn.metrics import pairwise_distances_argmin
-
         with one_thread():
-            return np.asarray(pairwise_distances_argmin(codes, places), np.intp)
+            return _nearest(codes, places)
+
+
+def _those_that_count(trusted: Array | None, weight: Array | None) -> Array | None:
+    """Samples that are trusted and have a weight; None if these are all, or none is left."""
+    counting = [mask for mask in (trusted, None if weight is None else weight > 0) if mask is not None]
+    both = np.logical_and.reduce(counting) if counting else None
+    return None if both is None or both.all() or not both.any() else both
+
+
+def _nearest(codes: Array, places: Array) -> IntArray:
+    from sklearn.metrics import pairwise_distances_argmin
+
+    return np.asarray(pairwise_distances_argmin(codes, places), np.intp)

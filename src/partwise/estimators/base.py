@@ -160,7 +160,7 @@ class BaseFactorization(
         self.__dict__.pop("_rescaled", None)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         self._codes = self.embedding_.copy()
-        self._assignment = self._assign(self._clustered(self._codes, operand), seed)
+        self._assignment = self._assign(self._clustered(self._codes, operand), seed, sample_weight=weight)
         return self
 
     def _weighed(self, X: Operand) -> Operand:
@@ -183,9 +183,12 @@ class BaseFactorization(
         self.__dict__.update({name: value for name, value in vars(recipe).items() if name not in parameters})
         self.selection_ = choice.selection
 
-    def _assign(self, codes: Array, seed: int, n_starts: int = KMEANS_STARTS) -> Assignment:
+    def _assign(
+        self, codes: Array, seed: int, n_starts: int = KMEANS_STARTS, sample_weight: Array | None = None
+    ) -> Assignment:
         """The rule that gives codes their clusters."""
-        return Assignment(codes, self.assign, seed, trusted=self._trusted(), n_starts=n_starts)
+        trusted = self._trusted()
+        return Assignment(codes, self.assign, seed, trusted=trusted, n_starts=n_starts, sample_weight=sample_weight)
 
     def _trusted(self) -> Array | None:
         """Which samples have a say in where the clusters are; None: all."""

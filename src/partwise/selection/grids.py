@@ -148,7 +148,8 @@ def strength_unit(recipe: Any, name: str, X: Operand) -> float:
         The strength.
     X : Operand
     """
-    n, square = X.shape[0], X.squared_norm
+    n = X.shape[0] if X.sample_weight is None else float(X.sample_weight.sum(dtype=np.float64))
+    square = X.squared_norm
     if square == 0:
         return 1.0
     total = X.mean() * n * X.shape[1]

@@ -12,6 +12,7 @@ from ..core.distinct import count_distinct
 from ..core.dual import DualState, KernelMatrix
 from ..core.operand import Operand
 from ..core.types import CODES, COMPONENTS, Array, IntArray, column_norms, dot64
+from .kmeans import cluster
 from .starts import KMEANS_SHARE
 
 # From the norms of the features' residuals to how much every feature counts.
@@ -72,12 +73,11 @@ def start_codes(X: Operand, k: int, init: str, rng: np.random.RandomState, doubt
 
 def _clusters(X: Operand, k: int, seed: int, doubt: Doubt | None) -> IntArray:
     """Labels by k-means; features that the clusters (at first their one mean) leave far off count less."""
-    from sklearn.cluster import KMeans
 
     def kmeans(data: Any) -> IntArray:
         # Equal samples may have features that differ by rounding; clusters must not tell them apart.
         n_clusters = k if sp.issparse(data) else count_distinct(data, k)
-        return np.asarray(KMeans(n_clusters=n_clusters, n_init=1, random_state=seed).fit(data).labels_)
+        return cluster(data, n_clusters, 1, seed, X.sample_weight)[0]
 
     if doubt is None:
         return kmeans(X.narrow_array)

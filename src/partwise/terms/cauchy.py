@@ -190,7 +190,8 @@ def residual_deviation(X: Operand, W: Array, Ht: Array) -> float:
     """The standard deviation of the residuals of the positive entries, as their median tells it.
 
     Up to half of them may be outliers. Zeros of X are left out: of data that are mostly zero they would tell that there
-    is no noise at all. At most about a million residuals are looked at, those of evenly spaced samples of weight.
+    is no noise at all. Samples count by their weights. At most about a million residuals are looked at, those of evenly
+    spaced samples of weight.
 
     Parameters
     ----------
@@ -202,17 +203,29 @@ def residual_deviation(X: Operand, W: Array, Ht: Array) -> float:
     counting = np.arange(n) if X.sample_weight is None else np.flatnonzero(X.sample_weight > 0)
     rows = counting[:: max(1, len(counting) * m // RESIDUALS)]
     sample = X.take(rows)
-    parts, squares = [], 0.0
+    weight = np.ones(len(rows)) if X.sample_weight is None else X.sample_weight[rows].astype(np.float64)
+    parts, weights, squares = [], [], 0.0
     for block, x in sample.row_blocks(2 * m * X.dtype.itemsize):
         x = x.toarray() if sp.issparse(x) else x
-        residuals = np.abs(x - W[rows[block]] @ Ht.T)[x > 0].astype(np.float64)
-        parts.append(residuals)
-        squares += float(np.sum(np.square(x, dtype=np.float64)))
-    residuals = np.concatenate(parts)
+        positive = x > 0
+        parts.append(np.abs(x - W[rows[block]] @ Ht.T)[positive].astype(np.float64))
+        weights.append(np.repeat(weight[block], positive.sum(axis=1)))
+        squares += float(weight[block] @ np.square(x, dtype=np.float64).sum(axis=1))
+    residuals, counts = np.concatenate(parts), np.concatenate(weights)
     if not residuals.size:
         return 1.0
-    least = LEAST_DEVIATION * np.sqrt(squares / residuals.size)
-    return float(max(np.median(residuals) / NORMAL_MEDIAN, least))
+    least = LEAST_DEVIATION * np.sqrt(squares / counts.sum())
+    return float(max(_median(residuals, counts) / NORMAL_MEDIAN, least))
+
+
+def _median(values: Array, counts: Array) -> float:
+    """The median of values, each there as often as its count says."""
+    order = np.argsort(values)
+    reached = np.cumsum(counts[order])
+    middle = reached[-1] / 2
+    # Half of an even number lies between two values.
+    pair = [np.searchsorted(reached, middle, side) for side in ("left", "right")]
+    return float(values[order[np.minimum(pair, len(order) - 1)]].mean())
 
 
 def truncated_entries(X: Operand, W: Array, Ht: Array, limit: float) -> Any:

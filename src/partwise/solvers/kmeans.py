@@ -1,0 +1,60 @@
+"""k-means whose result depends on which samples there are and how much each counts, not on their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.types import Array, IntArray
+
+# The least relative movement of the centres, scikit-learn's default.
+TOLERANCE = 1e-4
+
+
+def cluster(
+    X: Any, n_clusters: int, n_starts: int, seed: int, sample_weight: Array | None = None
+) -> tuple[IntArray, Array]:
+    """Labels and centres of the best of several runs.
+
+    A sample that is there twice and one of weight two give the same clusters: starts are drawn from the samples in an
+    order of their own, and k-means stops at a movement that is small against the weighted variance.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    n_clusters : int
+    n_starts : int
+    seed : int
+    sample_weight : ndarray of shape (n_samples,), optional
+    """
+    from sklearn.cluster import KMeans
+
+    order = np.argsort(X @ np.random.RandomState(0).standard_normal(X.shape[1]), kind="stable")
+    # The rows in order are a copy already.
+    kmeans = KMeans(
+        n_clusters=n_clusters,
+        n_init=n_starts,
+        random_state=seed,
+        tol=TOLERANCE * _weighted_share_of_variance(X, sample_weight),
+        copy_x=False,
+    )
+    kmeans.fit(X[order], sample_weight=None if sample_weight is None else sample_weight[order])
+    labels = np.empty(X.shape[0], np.intp)
+    labels[order] = kmeans.labels_
+    return labels, kmeans.cluster_centers_
+
+
+def _weighted_share_of_variance(X: Any, weight: Array | None) -> float:
+    """The weighted variance of X over the plain one, by which scikit-learn measures movements."""
+    if weight is None:
+        return 1.0
+    plain = _variance(X, np.ones(X.shape[0]))
+    return _variance(X, weight.astype(np.float64)) / plain if plain > 0 else 1.0
+
+
+def _variance(X: Any, weight: Array) -> float:
+    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+    means = np.asarray(X.T @ weight).ravel() / weight.sum()
+    return float(squares @ weight / weight.sum() - means @ means)
