@@ -101,8 +101,9 @@ def test_rows_of_one_colour_do_not_see_each_other(rng):
 def test_steps_further(rng):
     F, last = rng.uniform(size=(2, 5, 3))
     out = np.empty_like(F)
-    step_further(F, last, 2.0, out)
-    np.testing.assert_allclose(out, np.maximum(F + 2 * (F - last), 0))
+    for share in (0.0, 0.1):
+        step_further(F, last, 2.0, share, out)
+        np.testing.assert_allclose(out, np.maximum(F + 2 * (F - last), share * F))
 
 
 def test_energy_of_links(rng):

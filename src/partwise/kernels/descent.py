@@ -115,13 +115,13 @@ def descend_rows(
 
 
 @compiled(fastmath=FAST, nogil=True)
-def step_further(F: Array, last: Array, beta: float, out: Array) -> None:
-    """out = max(0, F + beta · (F − last))."""
+def step_further(F: Array, last: Array, beta: float, least_share: float, out: Array) -> None:
+    """out = max(least_share · F, F + beta · (F − last))."""
     n, k = F.shape
-    factor = F.dtype.type(beta)
+    factor, least = F.dtype.type(beta), F.dtype.type(least_share)
     for i in range(n):
         for j in range(k):
-            out[i, j] = max(F[i, j] + factor * (F[i, j] - last[i, j]), 0)
+            out[i, j] = max(F[i, j] + factor * (F[i, j] - last[i, j]), least * F[i, j])
 
 
 @compiled(nogil=True)

@@ -1,27 +1,19 @@
 """Coordinate descent with extrapolation: exact zeros, and far fewer products than the multiplicative rules.
 
 A sweep costs two products with X. Between them, several cheap passes of coordinate descent bring each factor close to
-its minimum for the other (`kernels.descent`). Both factors are then extrapolated along their last step (Ang & Gillis
-2019); if the objective rises, the sweep is undone and the next one is made without extrapolation, which cannot rise.
-
-The objective of the pair (extrapolated codes, new components) comes for free from the products of the sweep, so that is
-the pair that is kept.
+its minimum for the other (`kernels.descent`). Both factors are then extrapolated (`solvers.extrapolation`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from ..core.objective import Objective
-from ..core.rounding import noise
 from ..core.rows import RowMatrix
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
+from .extrapolation import Extrapolating
 from .multilevel import Level
-from .point import Point, Remembering
 from .systems import RowSystem, assemble
 
 MAX_PASSES = 8
@@ -32,10 +24,8 @@ GENTLE_SWEEPS = 4
 # A pass that gains less than this share of the first one ends the passes on a few rows.
 PASS_TOLERANCE = 1e-2
 
-BETA_START, BETA_GROWTH, BETA_SHRINK, CEILING_GROWTH = 0.5, 1.05, 1.5, 1.01
 
-
-class Coordinate(Remembering):
+class Coordinate(Extrapolating):
     """The default solver wherever every term has a quadratic form.
 
     Parameters
@@ -44,20 +34,10 @@ class Coordinate(Remembering):
     """
 
     name = "coordinate"
-    remembers = ("stalled", "_sweeps", "_beta", "_ceiling", "_is_coupled")
+    remembers = (*Extrapolating.remembers, "_is_coupled")
 
     def __init__(self, objective: Objective):
-        self._objective = objective
-        self.stalled = False
-        self._sweeps = 0
-        self._beta = BETA_START
-        self._ceiling = 1.0
-        # Where the next sweep starts, and the factors of the last one before extrapolation. None: at the kept point,
-        # with a sweep that is not extrapolated.
-        self._ahead: State | None = None
-        self._last: dict[Factor, Array] = {}
-        # Components that are stepped ahead of the kept ones always stand here: fresh memory costs as much as the step.
-        self._room: Array | None = None
+        super().__init__(objective)
         # Whether rows are coupled, which the first sweep shows; the coupled rows and their aggregates, and what they
         # were made from.
         self._is_coupled = False
@@ -68,61 +48,10 @@ class Coordinate(Remembering):
         """Any non-negative start will do."""
         return state
 
-    def sweep(self, point: Point) -> Point:
-        """Codes, then components, each extrapolated unless the last sweep was rejected."""
-        self._sweeps += 1
-        careful = self._ahead is None
-        ahead = point.state if self._ahead is None else self._ahead
-        candidate, W = self._code(ahead, 0.0 if careful else self._beta)
-        Ht = self._descend_components(candidate)
-        candidate = candidate.replace(COMPONENTS, Ht)
-        new = Point.at(self._objective, candidate)
-        if new.total > point.total + self._noise(point):
-            self._reject(careful)
-            return point
-        self.stalled = False
-        before = point.state.Ht if careful else self._last[COMPONENTS]
-        self._ahead = None
-        if not self._is_gentle(self._sweeps + 1):
-            self._ahead = candidate.replace(COMPONENTS, self._components_ahead(Ht, before))
-        self._last = {CODES: W, COMPONENTS: Ht}
-        if not careful:
-            self._beta = min(self._beta * BETA_GROWTH, self._ceiling)
-            self._ceiling = min(self._ceiling * CEILING_GROWTH, 1.0)
-        return new
-
-    def _noise(self, point: Point) -> float:
-        """By how much the objective may seem to rise although it does not."""
-        if self._objective.from_residuals:
-            return 0.0
-        return noise(point.total, point.state.X.squared_norm, point.state.W.dtype)
-
-    def _components_ahead(self, Ht: Array, before: Array) -> Array:
-        """Where the components of the next sweep start."""
-        if self._room is None:
-            self._room = np.empty_like(Ht)
-        return _extrapolated(Ht, before, self._beta, self._room)
-
     def improve_codes(self, state: State) -> State:
         """The state with better codes, for solvers that have their own way with the components."""
         self._sweeps += 1
         return self._code(state, 0.0)[0]
-
-    def memory(self) -> dict[str, Any]:
-        """Also where the next sweep starts, unless that is at the kept point."""
-        ahead = self._ahead
-        if ahead is None:
-            return {**super().memory(), "ahead": None}
-        arrays = {"W": ahead.W, "Ht": ahead.Ht, "last W": self._last[CODES], "last Ht": self._last[COMPONENTS]}
-        return {**super().memory(), "ahead": arrays}
-
-    def restore(self, memory: Mapping[str, Any], state: State) -> None:
-        """Coupled rows are put in order again by the next sweep, in the same way."""
-        super().restore(memory, state)
-        ahead = memory["ahead"]
-        if ahead is not None:
-            self._ahead = state.replace(CODES, ahead["W"]).replace(COMPONENTS, ahead["Ht"])
-            self._last = {CODES: ahead["last W"], COMPONENTS: ahead["last Ht"]}
 
     def _is_gentle(self, sweep: int) -> bool:
         return sweep <= GENTLE_SWEEPS and not self._is_coupled
@@ -137,14 +66,14 @@ class Coordinate(Remembering):
         last, passes = self._last.get(CODES) if beta else None, self._passes
         if system.coupled or not system.data.any():
             W = self._descend(system, state, CODES, passes)
-            return state.replace(CODES, W if last is None else _extrapolated(W, last, beta, np.empty_like(W))), W
+            return state.replace(CODES, W if last is None else self._extrapolated(W, last, beta, np.empty_like(W))), W
         plain = np.empty_like(state.W)
         W = plain if last is None else np.empty_like(state.W)
 
         def code_rows(rows: slice, product: Array) -> Array:
             F = plain[rows]
             system.descend_rows(rows, state.W[rows], product, passes, PASS_TOLERANCE, jointly=True, out=F)
-            return F if last is None else _extrapolated(F, last[rows], beta, W[rows])
+            return F if last is None else self._extrapolated(F, last[rows], beta, W[rows])
 
         # At the start, the objective has already asked for X Hᵀ.
         known = state.product(CODES) if state.knows("product", COMPONENTS) else None
@@ -154,8 +83,11 @@ class Coordinate(Remembering):
         coded.remember("gram", CODES, gram)
         return coded, plain
 
-    def _descend_components(self, state: State) -> Array:
-        return self.descend(state, COMPONENTS, self._passes)
+    def _improve_components(self, state: State) -> State:
+        return state.replace(COMPONENTS, self.descend(state, COMPONENTS, self._passes))
+
+    def _size(self, state: State) -> float:
+        return state.X.squared_norm
 
     def descend(self, state: State, factor: Factor, passes: int) -> Array:
         """A better factor for the other one, by some passes over its rows."""
@@ -181,15 +113,6 @@ class Coordinate(Remembering):
         F = np.array(F, order="C")
         system.descend_all(self._level, F, product, passes, PASS_TOLERANCE)
         return F
-
-    def _reject(self, careful: bool) -> None:
-        """Go back; a plain sweep that does not fall has reached machine precision."""
-        self._ahead = None
-        if careful:
-            self.stalled = True
-        else:
-            self._ceiling = self._beta
-            self._beta /= BETA_SHRINK
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
         """Codes for fixed components, every row until its own passes gain nothing more."""
@@ -219,11 +142,3 @@ class Coordinate(Remembering):
 def _pull(system: RowSystem, state: State, factor: Factor) -> Array:
     """The data's pull on a factor; where no term asks for it, zeros spare a product with X."""
     return state.product(factor) if system.data.any() else np.zeros_like(state[factor])
-
-
-def _extrapolated(F: Array, last: Array, beta: float, out: Array) -> Array:
-    """max(0, F + beta · (F − last)): a step further the same way."""
-    from ..kernels.descent import step_further
-
-    step_further(F, last, beta, out)
-    return out

@@ -1,0 +1,133 @@
+"""Sweeps that go a step further: both factors are extrapolated along their last step (Ang & Gillis 2019).
+
+If the objective rises, the sweep is undone and the next one is made without extrapolation, which cannot rise. The pair
+that is kept is (extrapolated codes, new components): its objective comes for free from what a sweep computes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core.objective import Objective
+from ..core.rounding import noise
+from ..core.state import State
+from ..core.types import CODES, COMPONENTS, Array, Factor
+from .point import Point, Remembering
+
+BETA_START, BETA_GROWTH, BETA_SHRINK, CEILING_GROWTH = 0.5, 1.05, 1.5, 1.01
+
+
+class Extrapolating(Remembering, ABC):
+    """A solver that improves the codes, then the components, and extrapolates both.
+
+    Parameters
+    ----------
+    objective : Objective
+
+    Attributes
+    ----------
+    least_share : float
+        An extrapolated entry keeps at least this share of where it was.
+    """
+
+    remembers: ClassVar[tuple[str, ...]] = ("stalled", "_sweeps", "_beta", "_ceiling")
+    least_share: ClassVar[float] = 0.0
+
+    def __init__(self, objective: Objective):
+        self._objective = objective
+        self.stalled = False
+        self._sweeps = 0
+        self._beta = BETA_START
+        self._ceiling = 1.0
+        # Where the next sweep starts, and the factors of the last one before extrapolation. None: at the kept point,
+        # with a sweep that is not extrapolated.
+        self._ahead: State | None = None
+        self._last: dict[Factor, Array] = {}
+        # Components that are stepped ahead of the kept ones always stand here: fresh memory costs as much as the step.
+        self._room: Array | None = None
+
+    @abstractmethod
+    def _code(self, state: State, beta: float) -> tuple[State, Array]:
+        """New codes, extrapolated by beta, as a state; and the codes before extrapolation."""
+
+    @abstractmethod
+    def _improve_components(self, state: State) -> State:
+        """The state with better components."""
+
+    @abstractmethod
+    def _size(self, state: State) -> float:
+        """The size of the sums that the objective is a difference of, on which its rounding errors depend."""
+
+    def _is_gentle(self, sweep: int) -> bool:
+        """Whether a sweep is one of the first, which are not extrapolated."""
+        return False
+
+    def sweep(self, point: Point) -> Point:
+        """Codes, then components, each extrapolated unless the last sweep was rejected."""
+        self._sweeps += 1
+        careful = self._ahead is None
+        ahead = point.state if self._ahead is None else self._ahead
+        candidate, W = self._code(ahead, 0.0 if careful else self._beta)
+        candidate = self._improve_components(candidate)
+        new = Point.at(self._objective, candidate)
+        if new.total > point.total + self._noise(point):
+            self._reject(careful)
+            return point
+        self.stalled = False
+        before, Ht = point.state.Ht if careful else self._last[COMPONENTS], candidate.Ht
+        self._ahead = None
+        if not self._is_gentle(self._sweeps + 1):
+            self._ahead = candidate.replace(COMPONENTS, self._components_ahead(Ht, before))
+        self._last = {CODES: W, COMPONENTS: Ht}
+        if not careful:
+            self._beta = min(self._beta * BETA_GROWTH, self._ceiling)
+            self._ceiling = min(self._ceiling * CEILING_GROWTH, 1.0)
+        return new
+
+    def _noise(self, point: Point) -> float:
+        """By how much the objective may seem to rise although it does not."""
+        if self._objective.from_residuals:
+            return 0.0
+        return noise(point.total, self._size(point.state), point.state.W.dtype)
+
+    def _components_ahead(self, Ht: Array, before: Array) -> Array:
+        """Where the components of the next sweep start."""
+        if self._room is None:
+            self._room = np.empty_like(Ht)
+        return self._extrapolated(Ht, before, self._beta, self._room)
+
+    def _reject(self, careful: bool) -> None:
+        """Go back; a plain sweep that does not fall has reached machine precision."""
+        self._ahead = None
+        if careful:
+            self.stalled = True
+        else:
+            self._ceiling = self._beta
+            self._beta /= BETA_SHRINK
+
+    def _extrapolated(self, F: Array, last: Array, beta: float, out: Array) -> Array:
+        """max(least_share · F, F + beta · (F − last)): a step further the same way."""
+        from ..kernels.descent import step_further
+
+        step_further(F, last, beta, self.least_share, out)
+        return out
+
+    def memory(self) -> dict[str, Any]:
+        """Also where the next sweep starts, unless that is at the kept point."""
+        ahead = self._ahead
+        if ahead is None:
+            return {**super().memory(), "ahead": None}
+        arrays = {"W": ahead.W, "Ht": ahead.Ht, "last W": self._last[CODES], "last Ht": self._last[COMPONENTS]}
+        return {**super().memory(), "ahead": arrays}
+
+    def restore(self, memory: Mapping[str, Any], state: State) -> None:
+        """What else a solver keeps is made again by its next sweep, in the same way."""
+        super().restore(memory, state)
+        ahead = memory["ahead"]
+        if ahead is not None:
+            self._ahead = state.replace(CODES, ahead["W"]).replace(COMPONENTS, ahead["Ht"])
+            self._last = {CODES: ahead["last W"], COMPONENTS: ahead["last Ht"]}
