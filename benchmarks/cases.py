@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from . import cuts, neighbors, nmf, penalised, processes, selection, sweeps
+from . import counts, cuts, neighbors, nmf, penalised, processes, selection, sweeps
 from .peers import CD, CD64, GENSIM, MINIBATCH, MU, NIMFA, TORCHNMF
 
 F64, F32 = np.float64, np.float32
@@ -19,6 +19,7 @@ def quick():
         "nmf-digits": partial(nmf.against_peers, "digits", 10, F64, LIBRARIES),
         **_mnist((CD, MU)),
         "nmf-tdt2": partial(nmf.near_the_best, "tdt2", 50, F64, (CD,), sweeps=40, needed={CD.name: "≥ 2"}),
+        "counts-reuters": partial(counts.against_rules, "reuters", 10, (100,), (0,), ("",)),
         **{f"graph-coil20-{s:g}": partial(penalised.graph_nmf, "coil20", s) for s in (1, 100, 10_000)},
         "graph-mnist-100": partial(penalised.graph_nmf, "mnist", 100, sweeps=(200,)),
         "constrained-digits": partial(penalised.constrained_nmf, "digits"),
@@ -47,6 +48,7 @@ def full():
         "nmf-tdt2-peers": partial(nmf.against_peers, "tdt2", 50, F64, (CD, MU, MINIBATCH, TORCHNMF), sweeps=50),
         "nmf-tdt2-gensim": partial(nmf.against_peers, "tdt2", 50, F64, (GENSIM,), sweeps=5, our_sweeps=50),
         "nmf-tdt2": partial(nmf.near_the_best, "tdt2", 50, F64, (CD,), needed={CD.name: "≥ 2"}),
+        **_counts(),
         "nmf-tdt2-float32": partial(nmf.near_the_best, "tdt2", 50, F32, (CD,), needed={CD.name: "≥ 3.5"}),
         **graphs,
         "constrained-mnist": partial(penalised.constrained_nmf, "mnist"),
@@ -81,6 +83,22 @@ def _mnist(peers):
     for dtype in (F64, F32):
         cases[f"nmf-mnist-sampled-{dtype.__name__}"] = partial(nmf.sampled_start, "mnist", 50, dtype, needed="≥ 12")
     return cases
+
+
+def _counts():
+    """The Kullback-Leibler divergence."""
+    needed = {
+        ("reuters", 10): ("≥ 40", "≥ 150"),
+        ("reuters", 30): ("≥ 20", "≥ 80"),
+        ("mnist10k", 10): ("≥ 12", "≥ 45"),
+        ("mnist10k", 30): ("≥ 5", "≥ 18"),
+        ("tdt2", 10): ("≥ 45", "≥ 170"),
+        ("tdt2", 30): ("≥ 45", "≥ 170"),
+        ("cells", 10): ("≥ 28", "≥ 100"),
+        ("cells", 30): ("≥ 28", "≥ 100"),
+        ("orl32", 10): ("≥ 6", "≥ 14"),
+    }
+    return {f"counts-{name}-{k}": partial(counts.against_rules, name, k, needed=n) for (name, k), n in needed.items()}
 
 
 def _choices(names):
