@@ -57,7 +57,7 @@ def test_counts_near_samples():
 
     model = fit()
     assert_falls(model, "local coordinates", "graph")
-    assert model.solver_ == "multiplicative"
+    assert model.solver_ == "newton"
 
 
 def test_montage():

@@ -49,7 +49,8 @@ def test_zeros_and_ones_are_a_mask(make, loss):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_equal_weights_are_none(loss):
     plain = NMF(loss=loss, solver="multiplicative", **RUN).fit(X)
-    assert_same_model(WeightedNMF(weights=np.ones(X.shape), loss=loss, **RUN).fit(X), plain)
+    weighted = WeightedNMF(weights=np.ones(X.shape), loss=loss, solver="multiplicative", **RUN).fit(X)
+    assert_same_model(weighted, plain)
     unweighted = WeightedNMF(2, random_state=0).fit(X)
     np.testing.assert_array_equal(unweighted.components_, NMF(2, random_state=0).fit(X).components_)
 

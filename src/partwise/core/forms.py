@@ -1,4 +1,4 @@
-"""The forms in which a term speaks to a solver: a quadratic of one factor, or the two halves of its gradient.
+"""The forms in which a term speaks to a solver: a quadratic, a sum of logarithms, or the two halves of its gradient.
 
 With the other factor fixed, nearly every objective of this family is a non-negative convex quadratic in a factor F::
 
@@ -10,11 +10,12 @@ up, the multiplicative one needs the non-negative halves of the gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from .counts import Counts
 from .rows import RowMatrix
 from .types import Array
 
@@ -92,6 +93,41 @@ class Quadratic:
             if down is not None:
                 split.add("down", -1, 2 * down)
         return split
+
+
+@dataclass(frozen=True)
+class Logarithmic:
+    """A Poisson likelihood in the rows of a factor F, with those of the other factor, G, fixed::
+
+        Σ_i linear_i · f_i − Σ_ip c_ip log(f_i · g_p / x_ip) − Σ_ip c_ip
+
+    Attributes
+    ----------
+    counts : Counts
+        The entries x_ip and their counts c_ip.
+    linear : ndarray of shape (rows, k) or (1, k)
+    total : float
+        Σ_ip c_ip.
+    floor : float
+        Far below every f_i · g_p that matters.
+    key : hashable
+        Under which a state remembers the value.
+    """
+
+    counts: Counts
+    linear: Array
+    total: float
+    floor: float
+    key: Hashable
+
+    def value(self, F: Array, logs: Array) -> float:
+        """The value, given Σ_p c_ip log(f_i · g_p / x_ip) of every row."""
+        linear = self.linear.astype(np.float64, copy=False)
+        if len(linear) == 1:
+            mass = float(linear[0] @ F.sum(axis=0, dtype=np.float64))
+        else:
+            mass = float(np.einsum("ij,ij->", linear, F, dtype=np.float64))
+        return max(mass - float(logs.sum()) - self.total, 0.0)
 
 
 @dataclass(frozen=True)

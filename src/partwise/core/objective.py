@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .forms import Quadratic, Split, merge
+from .forms import Logarithmic, Quadratic, Split, merge
 from .state import State
 from .types import CODES, COMPONENTS, FACTORS, Array, Factor
 
@@ -55,8 +55,20 @@ class Objective:
         return {name: float(term.value(state)) for name, term in zip(self.names, self.terms, strict=True)}
 
     def quadratics(self, state: State, factor: Factor) -> list[Quadratic]:
-        """The parts of the quadratic of one factor; every term must have one."""
-        return [part for term in self.terms if (part := term.quadratic(state, factor)) is not None]
+        """The parts of the quadratic of one factor, of all terms that have one."""
+        terms = (term for term in self.terms if not term.offers_logarithms)
+        return [part for term in terms if (part := term.quadratic(state, factor)) is not None]
+
+    def logarithmic(self, state: State, factor: Factor) -> Logarithmic:
+        """The one term that is a sum of logarithms."""
+        return next(term for term in self.terms if term.offers_logarithms).logarithmic(state, factor)
+
+    @property
+    def has_logarithms(self) -> bool:
+        """Whether one term is a sum of logarithms, and all others are quadratics that can be swept row by row."""
+        others = [term for term in self.terms if not term.offers_logarithms]
+        quadratic = all(term.offers_quadratic and term.offers_entries for term in others)
+        return len(others) == len(self.terms) - 1 and quadratic
 
     def split(self, state: State, factor: Factor) -> Split:
         """The gradient with respect to one factor, in halves."""

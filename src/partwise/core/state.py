@@ -78,7 +78,7 @@ class State:
         """Whether `recall` would answer without computing."""
         return key in self._memo[depends_on]
 
-    def remember(self, key: Hashable, depends_on: Factor, result: Any) -> None:
+    def remember(self, key: Hashable, depends_on: Factor | None, result: Any) -> None:
         """Store a result that was computed on the way."""
         self._memo[depends_on][key] = result
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from .forms import Quadratic, Split
+from .forms import Logarithmic, Quadratic, Split
 from .operand import Operand
 from .state import State
 from .types import Array, Factor
@@ -51,6 +51,8 @@ class BoundTerm(ABC):
     from_residuals : bool
         The value is summed over residuals, entry by entry. Its rounding error is a share of itself, and not, as for a
         difference of products, of the squared norm of the data.
+    offers_logarithms : bool
+        Whether :meth:`logarithmic` describes the term fully.
     offers_entries : bool
         Whether every S of the quadratic has entries that can be swept; a product that is never multiplied out has none.
     anchored : bool
@@ -66,6 +68,7 @@ class BoundTerm(ABC):
     offers_quadratic: bool = True
     majorised: ClassVar[bool] = False
     from_residuals: ClassVar[bool] = False
+    offers_logarithms: ClassVar[bool] = False
     offers_entries: bool = True
     anchored: ClassVar[bool] = False
     scale_free: ClassVar[bool] = False
@@ -82,6 +85,10 @@ class BoundTerm(ABC):
         At the state's own point it must have the term's value and gradient, up to a constant; elsewhere it may lie
         above the term (a majoriser), never below.
         """
+
+    def logarithmic(self, state: State, factor: Factor) -> Logarithmic:
+        """The term as a sum of logarithms, if it `offers_logarithms`."""
+        raise NotImplementedError(f"The term {self.name!r} is no sum of logarithms.")
 
     def split(self, state: State, factor: Factor) -> Split | None:
         """Its gradient in non-negative halves; None if it does not depend on that factor."""

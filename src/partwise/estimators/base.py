@@ -87,7 +87,7 @@ class BaseFactorization(
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "scale": [StrOptions({"auto", "components"}), None],
-        "solver": [StrOptions({"auto", "coordinate", "multiplicative"})],
+        "solver": [StrOptions({"auto", "coordinate", "newton", "multiplicative"})],
         "init": [StrOptions(set(NAMED_STARTS)), tuple, list],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],

@@ -64,8 +64,9 @@ class NMF(BaseFactorization):
         Who carries the scale. "auto": penalties on the codes alone are measured where components have unit norm (and
         the other way round), so that no rescaling can cheat them; without penalties components get unit norm in the
         end; with penalties on both factors these settle it. None: whatever the sweeps give.
-    solver : {"auto", "coordinate", "multiplicative"}, default="auto"
-        "auto" takes coordinate descent for the Frobenius loss on complete data, multiplicative rules otherwise.
+    solver : {"auto", "coordinate", "newton", "multiplicative"}, default="auto"
+        "auto" takes coordinate descent for the Frobenius loss on complete data, Newton steps for the Kullback–Leibler
+        divergence, and multiplicative rules otherwise.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H), default="auto"
         Start. "auto" is "nndsvda", or "random" with missing entries. "sampled" first fits an eighth of the samples,
         which pays on large data.

@@ -21,7 +21,7 @@ Scale = Literal["auto", "components"] | None
 ScaleOrCodes = Literal["auto", "components", "codes"] | None
 AutoScale = Auto | None
 
-Solver = Literal["auto", "coordinate", "multiplicative"]
+Solver = Literal["auto", "coordinate", "newton", "multiplicative"]
 DualSolver = Literal["auto", "projected", "multiplicative"]
 OrthogonalSolver = Literal["auto", "assignment", "multiplicative"]
 

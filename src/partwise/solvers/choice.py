@@ -11,26 +11,36 @@ from ..core.types import Factor
 from .coordinate import Coordinate
 from .free_components import FreeCoordinate, FreeMultiplicative
 from .multiplicative import Multiplicative
+from .newton import Newton
 from .point import Solver
 from .projected import Projected
 from .revival import Reviving
 from .unit_codes import UnitCodes
 
-SolverName = Literal["auto", "coordinate", "multiplicative"]
+SolverName = Literal["auto", "coordinate", "newton", "multiplicative"]
 
 
 def choose_solver(name: SolverName, objective: Objective) -> Callable[[], Solver]:
     """A maker of fresh solvers for the objective; refuses an impossible choice before any work."""
+    if name == "newton" and not objective.has_logarithms:
+        raise ValueError(
+            "solver='newton' needs the Kullback–Leibler divergence, and penalties that are quadratics which can be "
+            "swept row by row. Use solver='auto'."
+        )
     if objective.free_components:
         return partial(FreeCoordinate if name == "coordinate" else FreeMultiplicative, objective)
     if objective.unit_codes:
         return _unit_codes_solver(name, objective)
     without, products = objective.without_quadratic(), objective.without_entries()
     if name == "auto":
-        name = "multiplicative" if without or products else "coordinate"
+        name = "newton" if objective.has_logarithms else "multiplicative" if without or products else "coordinate"
     if name == "coordinate":
         _refuse(without, products)
-    solvers: dict[str, Callable[[Objective], Solver]] = {"multiplicative": Multiplicative, "coordinate": Coordinate}
+    solvers: dict[str, Callable[[Objective], Solver]] = {
+        "multiplicative": Multiplicative,
+        "coordinate": Coordinate,
+        "newton": Newton,
+    }
     new_solver = partial(solvers[name], objective)
     if any(term.anchored for term in objective.terms):
         return lambda: Reviving(objective, new_solver)

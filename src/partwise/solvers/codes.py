@@ -14,6 +14,7 @@ from ..core.term import BoundTerm
 from ..core.types import Array
 from .coordinate import Coordinate
 from .multiplicative import Multiplicative
+from .newton import Newton
 
 MAX_PASSES = 2000
 
@@ -57,6 +58,9 @@ def code_rows(
     """
     k = Ht.shape[1]
     tolerance = float(np.finfo(X.dtype).eps)
+    if objective.has_logarithms:
+        state = State(X, _level(X, Ht) if start is None else start, Ht)
+        return Newton(objective).code(state, max_passes, tolerance)
     if objective.without_quadratic():
         state = State(X, _level(X, Ht) if start is None else start, Ht)
         return Multiplicative(objective).code(state, max_passes, tolerance**0.5)

@@ -22,7 +22,6 @@ import scipy.sparse as sp
 from ..core.forms import Quadratic, Split
 from ..core.operand import Operand
 from ..core.state import State
-from ..core.storage import SparseOperand
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor
 from .entries import Observed, check_weights, observed_entries
@@ -60,11 +59,16 @@ class BetaDivergence(Term):
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
     ) -> BoundTerm:
         """Check that the divergence is finite on X."""
-        return BoundDivergence(X, order(self.beta), sample_weight, self.weights)
+        from .poisson import BoundKullbackLeibler
+
+        beta = order(self.beta)
+        if beta == 1:
+            return BoundKullbackLeibler(X, sample_weight, self.weights)
+        return BoundDivergence(X, beta, sample_weight, self.weights)
 
 
 class Block(NamedTuple):
-    """One pass over some rows: the two halves of ∂d/∂y (dense or CSR; None: all ones) and the value."""
+    """One pass over some rows: the two halves of ∂d/∂y (dense or CSR) and the value."""
 
     rows: slice
     down: Any
@@ -132,62 +136,20 @@ class BoundDivergence(BoundTerm):
         return state.recall(("divergence", id(self), factor), None, lambda: self._sweep(state, factor))
 
     def _sweep(self, state: State, factor: Factor) -> tuple[float, Array, Array]:
-        if self._implicit_ones(state) and isinstance(state.X, SparseOperand):
-            return self._sweep_stored(state.X, state, factor)
         F, G = (state.W, state.Ht) if factor == CODES else (state.Ht, state.W)
         N, P = np.zeros_like(F), np.zeros_like(F)
         value = 0.0
         for rows, down, up, part in self._blocks(state, with_value=factor == CODES):
             value += part
             if factor == CODES:
-                N[rows] = down @ G
-                if up is not None:
-                    P[rows] = up @ G
+                N[rows], P[rows] = down @ G, up @ G
             else:
                 N += down.T @ G[rows]
-                if up is not None:
-                    P += up.T @ G[rows]
-        if self._implicit_ones(state):
-            P[:] = self._sums(state, factor)
+                P += up.T @ G[rows]
         if self._unit != 1:
             N *= self._unit
             P *= self._unit
         return self._unit * value, N, P
-
-    def _sums(self, state: State, factor: Factor) -> Array:
-        """P of the plain Kullback–Leibler fit, as one row or one per sample."""
-        weight, sums = self._sample_weight, (state.Ht if factor == CODES else state.W).sum(axis=0)
-        if weight is None:
-            return np.asarray(sums)
-        return np.outer(weight, sums) if factor == CODES else np.asarray(weight @ state.W)
-
-    def _sweep_stored(self, X: SparseOperand, state: State, factor: Factor) -> tuple[float, Array, Array]:
-        """Kullback–Leibler on sparse X: zeros enter only through Σ y = (Σ W)(Σ H)."""
-        from ..kernels.stored import attract_rows
-
-        W, Ht, s = np.ascontiguousarray(state.W), np.ascontiguousarray(state.Ht), self._sample_weight
-        codes = factor == CODES
-        stored, F, G = (X.csr, W, Ht) if codes else (X.by_features, Ht, W)
-        weight = np.ones(1, W.dtype) if s is None or codes else s
-        N, values = np.empty_like(F), np.empty(len(F))
-
-        def attract(rows: slice) -> None:
-            entries = stored.indptr, stored.indices, stored.data
-            values[rows] = attract_rows(*entries, weight, F, G, self._floor, rows.start, rows.stop, N, codes)
-
-        X.map_rows(attract, len(F))
-        P = np.broadcast_to(self._sums(state, factor), F.shape)
-        if not codes:
-            return 0.0, N, P
-        if s is not None:
-            N *= s[:, None]
-            values *= s
-        sums = W.sum(axis=0, dtype=np.float64) if s is None else s.astype(np.float64) @ W
-        return float(values.sum() + sums @ Ht.sum(axis=0, dtype=np.float64)), N, P
-
-    def _implicit_ones(self, state: State) -> bool:
-        """For the plain Kullback–Leibler fit P needs only column sums, and sparse X only its stored entries."""
-        return self.beta == 1 and self._weights is None and state.X.missing is None
 
     def _blocks(self, state: State, with_value: bool) -> Iterator[Block]:
         if self._observed is not None:
@@ -213,10 +175,7 @@ class BoundDivergence(BoundTerm):
         if sp.issparse(x):
             i = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
             if state.X.missing == "nan":
-                unknown = np.isnan(x.data)
-                weight = np.broadcast_to(weight, y.shape).copy()
-                weight[i[unknown], x.indices[unknown]] = 0
-                x = sp.csr_array((np.where(unknown, 0, x.data), x.indices, x.indptr), shape=x.shape)
+                x = sp.csr_array((np.nan_to_num(x.data), x.indices, x.indptr), shape=x.shape)
             at = weight if np.ndim(weight) == 0 else np.broadcast_to(weight, y.shape)[i, x.indices]
             y_at = y[i, x.indices]
             value = 0.0
@@ -233,15 +192,20 @@ class BoundDivergence(BoundTerm):
                 x = np.where(np.isnan(x), x.dtype.type(0), x)
             value = float(np.sum(self._divergence(x, y) * weight, dtype=np.float64)) if with_value else 0.0
             down = weight * self._down(x, y)
-            slope = None if self._implicit_ones(state) else self._up(x, y)
-        up = None if self._implicit_ones(state) else weight * slope
-        return Block(rows, down, up, value)
+            slope = self._up(x, y)
+        return Block(rows, down, weight * slope, value)
 
     def _block_weights(self, rows: slice, x: Any) -> Any:
         weight: Any = x.dtype.type(1)
         if self._weights is not None:
             weight = self._weights[rows].astype(x.dtype, copy=False)
-        if not sp.issparse(x) and self._has_nan(x):
+        if sp.issparse(x):
+            unknown = np.isnan(x.data)
+            if unknown.any():
+                i = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+                weight = np.broadcast_to(weight, x.shape).copy()
+                weight[i[unknown], x.indices[unknown]] = 0
+        elif self._has_nan(x):
             weight = weight * ~np.isnan(x)
         if self._sample_weight is not None:
             weight = weight * self._sample_weight[rows][:, None]

@@ -1,0 +1,153 @@
+"""The positive entries of X, by samples or by features: all that a Poisson likelihood needs to see one by one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .operand import BLOCK_BYTES
+from .types import CODES, Array, Factor
+
+# Lists of the positive entries are kept if these are at most such a share of an array: both lists then take no more
+# memory than the array itself, and making them anew for every sweep would cost as much as the steps.
+MOST_KEPT = 1 / 3
+
+
+class CountRows(NamedTuple):
+    """Some rows in the layout of a CSR matrix.
+
+    Attributes
+    ----------
+    rows : slice
+    indptr : ndarray of int, one longer than the rows
+        Where each row begins in the others.
+    indices : ndarray of int
+        Rows of the other factor.
+    counts : ndarray
+        How much the entry weighs in the likelihood: its value times its weights. Zeros do no harm.
+    values : ndarray
+        The entry itself.
+    """
+
+    rows: slice
+    indptr: Array
+    indices: Array
+    counts: Array
+    values: Array
+
+    @property
+    def entries(self) -> tuple[Any, ...]:
+        """All but the rows, as compiled loops want it."""
+        return self[1:]
+
+
+class Counts(ABC):
+    """Entries x_if with weights, seen along either factor."""
+
+    @abstractmethod
+    def blocks(self, factor: Factor, rows: slice) -> Iterator[CountRows]:
+        """Rows of X for the codes, of Xᵀ for the components, in pieces."""
+
+    @abstractmethod
+    def total(self) -> float:
+        """The sum of all counts."""
+
+
+class SparseCounts(Counts):
+    """Entries of a sparse matrix.
+
+    Parameters
+    ----------
+    values : csr_array
+        Non-negative entries, NaN where unknown.
+    weights : ndarray of shape (nnz,), optional
+        Weight of every stored entry.
+    """
+
+    def __init__(self, values: Any, weights: Array | None = None):
+        unknown = np.isnan(values.data)
+        if unknown.any():
+            values = sp.csr_array((np.where(unknown, 0, values.data), values.indices, values.indptr), values.shape)
+        self._values = values
+        self._weights = weights
+
+    @cached_property
+    def _by_samples(self) -> tuple[Array, Array, Array, Array]:
+        x = self._values
+        return x.indptr, x.indices, x.data if self._weights is None else x.data * self._weights, x.data
+
+    @cached_property
+    def _by_features(self) -> tuple[Array, Array, Array, Array]:
+        x = self._values.tocsc()
+        if self._weights is None:
+            return x.indptr, x.indices, x.data, x.data
+        weighed = sp.csr_array((self._by_samples[2], self._values.indices, self._values.indptr), self._values.shape)
+        return x.indptr, x.indices, weighed.tocsc().data, x.data
+
+    def blocks(self, factor: Factor, rows: slice) -> Iterator[CountRows]:
+        """Views: all the rows at once."""
+        indptr, indices, counts, values = self._by_samples if factor == CODES else self._by_features
+        yield CountRows(rows, indptr[rows.start : rows.stop + 1], indices, counts, values)
+
+    def total(self) -> float:
+        """The sum of all counts."""
+        return float(self._by_samples[2].sum(dtype=np.float64))
+
+
+class DenseCounts(Counts):
+    """Entries of an array, listed block by block: once if they are few, otherwise whenever they are needed.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Non-negative, NaN where unknown.
+    weights : ndarray of the same shape, optional
+    sample_weight : ndarray of shape (n_samples,), optional
+    """
+
+    def __init__(self, X: Array, weights: Array | None = None, sample_weight: Array | None = None):
+        self._X = X
+        self._weights = weights
+        self._sample_weight = sample_weight
+        positive = sum(int(np.count_nonzero(x > 0)) for x in np.array_split(X, max(1, X.nbytes // BLOCK_BYTES)))
+        self._kept: dict[tuple[Factor, int], CountRows] | None = {} if positive <= MOST_KEPT * X.size else None
+
+    def blocks(self, factor: Factor, rows: slice) -> Iterator[CountRows]:
+        """Lists of the positive entries, each block as large as the cache."""
+        step = max(1, BLOCK_BYTES // (self._X.itemsize * self._X.shape[1 if factor == CODES else 0]))
+        for start in range(rows.start, rows.stop, step):
+            block = slice(start, min(start + step, rows.stop))
+            if self._kept is None:
+                yield self._listed(factor, block)
+                continue
+            known = self._kept.get((factor, start))
+            if known is None or known.rows != block:
+                known = self._kept[factor, start] = self._listed(factor, block)
+            yield known
+
+    def _listed(self, factor: Factor, rows: slice) -> CountRows:
+        from ..kernels.logarithms import list_positive
+
+        x, weight = self._block(factor, rows)
+        indptr, indices, values = list_positive(x)
+        return CountRows(rows, indptr, indices, values if weight is None else values * weight[x > 0], values)
+
+    def _block(self, factor: Factor, rows: slice) -> tuple[Array, Array | None]:
+        place = (rows, slice(None)) if factor == CODES else (slice(None), rows)
+        x, weight = self._X[place], None if self._weights is None else self._weights[place]
+        if self._sample_weight is not None:
+            own = self._sample_weight[place[0], None]
+            weight = np.broadcast_to(own, x.shape) if weight is None else own * weight
+        if factor == CODES:
+            return x, weight
+        return np.ascontiguousarray(x.T), None if weight is None else weight.T
+
+    def total(self) -> float:
+        """The sum of all counts."""
+        n = self._X.shape[0]
+        return sum(float(block.counts.sum(dtype=np.float64)) for block in self.blocks(CODES, slice(0, n)))

@@ -1,0 +1,402 @@
+"""Newton steps on rows of a Poisson likelihood: minimise, over f ≥ 0, one row at a time
+
+    φ(f) = linear · f + Σ_j ridge_j f_j² − Σ_p c_p log(f · g_p)
+
+with c_p > 0 the counts of the row and g_p the rows of the other factor that they belong to. Arrays that do not vary
+over the rows come with a single row.
+
+A step d solves the quadratic model at f for the entries that can move. Let b = f · g, z = d · g and τ = max(−z / b).
+Two bounds hold along the step: −log(1 + t) ≤ −t + t²/2 + |t|³ / (3 (1 − |t|)), and −log(1 − t) ≤ t + t² p(τ) / τ² for
+t ≤ τ with p(τ) = −τ − log(1 − τ). The step is taken in full if the first shows that φ falls; otherwise its length
+minimises the second. Either way φ cannot rise, and it need not be evaluated.
+
+The rows g_p of a chunk of counts stand as columns of a small array, so that the inner loops run over counts.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..core.types import Array
+from .options import FAST, compiled
+
+# Counts that are looked at together. Their arrays are a little wider: rows at a distance of a power of two would drive
+# each other out of the cache.
+CHUNK, WIDTH = 256, 264
+# Passes over the quadratic model; it need not be solved further than the step is right.
+MODEL_PASSES, MODEL_TOLERANCE = 10, 1e-3
+# An entry of b never falls by more than this share in one step.
+MOST_OF_B = 0.999
+
+
+@compiled(nogil=True)
+def _gather(indices: Array, G: Array, g: Array) -> None:
+    """g[j, p] = G[indices[p], j]."""
+    for p in range(len(indices)):
+        i = np.uint64(indices[p])  # unsigned: no look whether it counts from the end
+        for j in range(G.shape[1]):
+            g[j, p] = G[i, j]
+
+
+@compiled(fastmath=FAST, nogil=True)
+def _combine(g: Array, factors: Array, columns: Array, out: Array) -> None:
+    """out[p] = Σ_j factors[j] g[j, p] over some columns j."""
+    out[:] = 0
+    for j in columns:
+        factor = factors[j]
+        if factor != 0:
+            row = g[j]
+            for p in range(len(out)):
+                out[p] += factor * row[p]
+
+
+@compiled(fastmath=FAST, nogil=True)
+def _pull(c: Array, b: Array, floor: float, y: Array, out: Array) -> None:
+    """y = 1 / b, out = c / b, with b never below the floor."""
+    for p in range(len(c)):
+        b[p] = max(b[p], floor)
+        y[p] = 1 / b[p]
+        out[p] = c[p] * y[p]
+
+
+@compiled(fastmath=FAST, nogil=True)
+def _bend(c: Array, y: Array, out: Array) -> None:
+    """out = c y²."""
+    for p in range(len(c)):
+        out[p] = c[p] * y[p] * y[p]
+
+
+@compiled(fastmath=FAST, nogil=True)
+def _along(c: Array, y: Array, z: Array) -> tuple[float, float]:
+    """Σ_p c_p (z_p y_p)² and the largest of −z_p y_p where anything is counted."""
+    curvature, shrinkage = c[0] * 0, c[0] * 0
+    for p in range(len(c)):
+        t = z[p] * y[p]
+        curvature += c[p] * t * t
+        shrinkage = max(shrinkage, -t if c[p] > 0 else t * 0)
+    return curvature, shrinkage
+
+
+@compiled(fastmath=FAST, nogil=True)
+def _move(b: Array, z: Array, length: float, floor: float) -> None:
+    """b + length · z, never below the floor."""
+    for p in range(len(b)):
+        b[p] = max(b[p] + length * z[p], floor)
+
+
+@compiled(fastmath=FAST, nogil=True)
+def _dot(a: Array, b: Array) -> float:
+    total = a[0] * 0
+    for p in range(len(a)):
+        total += a[p] * b[p]
+    return total
+
+
+@compiled(fastmath=FAST, nogil=True)
+def _add_curvature(g: Array, v: Array, columns: Array, scaled: Array, Q: Array) -> None:
+    """Q[a, b] += Σ_p v_p g[columns[a], p] g[columns[b], p] for b ≤ a, two by four entries at a time."""
+    width, count = len(columns), len(v)
+    for a in range(width):
+        row = g[columns[a]]
+        for p in range(count):
+            scaled[a, p] = v[p] * row[p]
+    zero = v[0] * 0
+    for a in range(0, width, 2):
+        # At the edges a row or column stands in for those that are not there, and what it gives is not used.
+        s0, s1 = scaled[a], scaled[min(a + 1, width - 1)]
+        for b in range(0, min(a + 2, width), 4):
+            g0, g1 = g[columns[b]], g[columns[min(b + 1, width - 1)]]
+            g2, g3 = g[columns[min(b + 2, width - 1)]], g[columns[min(b + 3, width - 1)]]
+            q00, q01, q02, q03 = zero, zero, zero, zero
+            q10, q11, q12, q13 = zero, zero, zero, zero
+            for p in range(count):
+                x0, x1 = s0[p], s1[p]
+                q00 += x0 * g0[p]
+                q01 += x0 * g1[p]
+                q02 += x0 * g2[p]
+                q03 += x0 * g3[p]
+                q10 += x1 * g0[p]
+                q11 += x1 * g1[p]
+                q12 += x1 * g2[p]
+                q13 += x1 * g3[p]
+            sums = ((q00, q01, q02, q03), (q10, q11, q12, q13))
+            for i in range(min(2, width - a)):
+                for j in range(min(4, width - b)):
+                    Q[a + i, b + j] += sums[i][j]
+
+
+@compiled(fastmath=FAST, nogil=True)
+def _solve_model(Q: Array, gradient: Array, lowest: Array, width: int, d: Array, slope: Array) -> None:
+    """d ≈ argmin of gradient · d + ½ dᵀ Q d over d ≥ lowest, by coordinate descent. Q is symmetric."""
+    d[:width] = 0
+    slope[:width] = gradient[:width]
+    first = 0.0
+    for turn in range(MODEL_PASSES):
+        gained = 0.0
+        for a in range(width):
+            curvature = Q[a, a]
+            old = d[a]
+            flat = lowest[a] if slope[a] > 0 else old
+            new = max(old - slope[a] / curvature, lowest[a]) if curvature > 0 else flat
+            step = new - old
+            if step != 0:
+                d[a] = new
+                row = Q[a]
+                for b in range(width):
+                    slope[b] += step * row[b]
+                gained += step * step * curvature
+        if turn == 0:
+            first = gained
+        elif gained <= MODEL_TOLERANCE * first:
+            break
+
+
+@compiled(nogil=True)
+def _step_length(D: float, C: float, E: float, tau: float) -> float:
+    """How much of a step to take that promises a first-order decrease D, has curvatures C and E, and shrinks b by τ."""
+    if tau < 1 and E + C * (0.5 + max(tau, 0.0) / 3 / (1 - max(tau, 0.0))) <= D:
+        return 1.0
+    if tau <= 0:
+        return min(1.0, D / (2 * E + C)) if 2 * E + C > 0 else 1.0
+    B = 2 * E + C + D * tau
+    return min(1.0, MOST_OF_B / tau, 2 * D / (B + math.sqrt(max(B * B - 8 * E * tau * D, 0.0))))
+
+
+@compiled(fastmath=FAST, nogil=True)
+def _sum_of_logs(c: Array, x: Array, b: Array, mantissa: Array, bits: Array) -> float:
+    """Σ_p c_p log(b_p / x_p) in float64; `bits` are those of `mantissa`.
+
+    b / x = 2^e m with m in [√½, √2), and log m = 2 artanh((m − 1) / (m + 1)) as a power series: loops without branches,
+    which use full vector registers, as the library's logarithm does not.
+    """
+    count = len(c)
+    for p in range(count):
+        mantissa[p] = np.float64(b[p]) / np.float64(x[p]) if x[p] > 0 else 1.0
+    total = 0.0
+    for p in range(count):
+        # Subtracting the bits of √½ moves the cut between two exponents there.
+        shifted = bits[p] - np.int64(0x3FE6A09E667F3BCD)
+        exponent = shifted >> np.int64(52)
+        bits[p] -= exponent << np.int64(52)
+        total += c[p] * np.float64(exponent)
+    total *= math.log(2.0)
+    for p in range(count):
+        m = mantissa[p]
+        s = (m - 1) / (m + 1)
+        q = s * s
+        series = 1 / 21.0
+        series = series * q + 1 / 19.0
+        series = series * q + 1 / 17.0
+        series = series * q + 1 / 15.0
+        series = series * q + 1 / 13.0
+        series = series * q + 1 / 11.0
+        series = series * q + 1 / 9.0
+        series = series * q + 1 / 7.0
+        series = series * q + 1 / 5.0
+        series = series * q + 1 / 3.0
+        series = series * q + 1.0
+        total += c[p] * (2 * s * series)
+    return total
+
+
+@compiled(nogil=True)
+def _newton_step(
+    f: Array,
+    indices: Array,
+    c: Array,
+    G: Array,
+    linear: Array,
+    ridge: Array,
+    floor: float,
+    b: Array,
+    y: Array,
+    z: Array,
+    g: Array,
+    scaled: Array,
+    Q: Array,
+    columns: Array,
+    small: Array,
+) -> float:
+    """One step on a row, in place, which leaves b = f · g; returns the decrease that it promises to first order."""
+    k, count = len(f), len(c)
+    gradient, d, lowest, slope = small[0], small[1], small[2], small[3]
+    v = small[4]
+    # A row of one chunk is gathered once.
+    whole = count <= CHUNK
+    for j in range(k):
+        columns[j] = j
+        gradient[j] = linear[j] + 2 * ridge[j] * f[j]
+    for start in range(0, count, CHUNK):
+        stop = min(start + CHUNK, count)
+        _gather(indices[start:stop], G, g)
+        _combine(g, f, columns, b[start:stop])
+        pull = v[: stop - start]
+        _pull(c[start:stop], b[start:stop], floor, y[start:stop], pull)
+        for j in range(k):
+            gradient[j] -= _dot(g[j, : stop - start], pull)
+    width = 0
+    for j in range(k):
+        if f[j] > 0 or gradient[j] < 0:
+            columns[width] = j
+            gradient[width] = gradient[j]
+            lowest[width] = -f[j]
+            width += 1
+    if width == 0:
+        return 0.0
+    active = columns[:width]
+    Q[:width, :width] = 0
+    for start in range(0, count, CHUNK):
+        stop = min(start + CHUNK, count)
+        if not whole:
+            _gather(indices[start:stop], G, g)
+        _bend(c[start:stop], y[start:stop], v[: stop - start])
+        _add_curvature(g, v[: stop - start], active, scaled, Q)
+    for a in range(width):
+        Q[a, a] += 2 * ridge[active[a]]
+        for other in range(a):
+            Q[other, a] = Q[a, other]
+    _solve_model(Q, gradient, lowest, width, d, slope)
+    promised, held = 0.0, 0.0
+    for a in range(width):
+        promised -= gradient[a] * d[a]
+        held += ridge[active[a]] * d[a] * d[a]
+        # From here on in the place of its component.
+        slope[active[a]] = d[a]
+    bent, tau = 0.0, 0.0
+    for start in range(0, count, CHUNK):
+        stop = min(start + CHUNK, count)
+        if not whole:
+            _gather(indices[start:stop], G, g)
+        _combine(g, slope, active, z[start:stop])
+        curvature, shrinkage = _along(c[start:stop], y[start:stop], z[start:stop])
+        bent += curvature
+        tau = max(tau, shrinkage)
+    length = b.dtype.type(_step_length(promised, bent, held, tau)) if count else 1
+    for a in range(width):
+        j = active[a]
+        f[j] = max(f[j] + length * d[a], 0)
+    _move(b, z, length, floor)
+    return promised
+
+
+@compiled(nogil=True)
+def attract_rows(
+    indptr: Array,
+    indices: Array,
+    counts: Array,
+    x: Array,
+    G: Array,
+    floor: float,
+    F: Array,
+    out: Array,
+    logs: Array,
+) -> None:
+    """out = Σ_p c_p g_p / (f · g_p), the half of the gradient that lets f grow, and the sums of logarithms."""
+    k = F.shape[1]
+    g, columns = np.empty((k, WIDTH), F.dtype), np.arange(k)
+    b, turned, pull = np.empty(CHUNK, F.dtype), np.empty(CHUNK, F.dtype), np.empty(CHUNK, F.dtype)
+    mantissa = np.empty(CHUNK, np.float64)
+    bits = mantissa.view(np.int64)
+    for i in range(len(F)):
+        out[i] = 0
+        logs[i] = 0
+        for start in range(indptr[i], indptr[i + 1], CHUNK):
+            stop = min(start + CHUNK, indptr[i + 1])
+            y, c = b[: stop - start], counts[start:stop]
+            _gather(indices[start:stop], G, g)
+            _combine(g, F[i], columns, y)
+            _pull(c, y, floor, turned, pull[: stop - start])
+            logs[i] += _sum_of_logs(c, x[start:stop], y, mantissa, bits)
+            for j in range(k):
+                out[i, j] += _dot(g[j, : len(y)], pull[: stop - start])
+
+
+@compiled(nogil=True)
+def newton_rows(
+    indptr: Array,
+    indices: Array,
+    counts: Array,
+    x: Array,
+    G: Array,
+    linear: Array,
+    ridge: Array,
+    floor: float,
+    scale: Array,
+    link_indptr: Array,
+    link_indices: Array,
+    links: Array,
+    groups: Array,
+    group_sums: Array,
+    group_strength: float,
+    first_row: int,
+    max_steps: int,
+    tolerance: float,
+    F: Array,
+    logs: Array,
+) -> None:
+    """Steps on a block of rows, in place, each until a step promises no more than `tolerance` times its counts.
+
+    `indptr` and `logs` hold the block, which begins at `first_row` of all others; `logs` gets the sum
+    Σ_p c_p log(f · g_p / x_p) of each row. Rows may be joined by sparse links and by cliques, as in `kernels.descent`,
+    and then see what those before them have become; `link_indptr` is empty if they are not.
+    """
+    n, k = len(logs), F.shape[1]
+    longest = 1
+    for i in range(n):
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    b, y, z = np.empty(longest, F.dtype), np.empty(longest, F.dtype), np.empty(longest, F.dtype)
+    g, scaled, Q = np.empty((k, WIDTH), F.dtype), np.empty((k, WIDTH), F.dtype), np.empty((k, k), F.dtype)
+    columns, small = np.empty(k, np.int64), np.empty((5, max(k, CHUNK)), F.dtype)
+    mantissa, given = np.empty(longest, np.float64), np.empty(k, F.dtype)
+    bits = mantissa.view(np.int64)
+    for i in range(n):
+        first, end = indptr[i], indptr[i + 1]
+        own, c, count = indices[first:end], counts[first:end], end - first
+        row = first_row + i
+        f = F[row]
+        given[:] = linear[row if len(linear) > 1 else 0]
+        held = ridge[row if len(ridge) > 1 else 0]
+        if len(link_indptr) > 0:
+            for p in range(link_indptr[row], link_indptr[row + 1]):
+                other, weight = F[link_indices[p]], 2 * links[p]
+                for j in range(k):
+                    given[j] += weight * scale[j] * other[j]
+            if groups[row] >= 0:
+                for j in range(k):
+                    given[j] -= 2 * scale[j] * group_strength * (group_sums[groups[row], j] - f[j])
+                    group_sums[groups[row], j] -= f[j]
+        mass = 0.0
+        for p in range(count):
+            mass += c[p]
+        for _ in range(max_steps):
+            promised = _newton_step(
+                f, own, c, G, given, held, floor, b[:count], y[:count], z[:count], g, scaled, Q, columns, small
+            )
+            if promised <= tolerance * mass:
+                break
+        if len(link_indptr) > 0 and groups[row] >= 0:
+            for j in range(k):
+                group_sums[groups[row], j] += f[j]
+        logs[i] = _sum_of_logs(c, x[first:end], b[:count], mantissa, bits)
+
+
+@compiled(nogil=True)
+def list_positive(x: Array) -> tuple[Array, Array, Array]:
+    """The positive entries of an array by rows, as those of a CSR matrix."""
+    n, m = x.shape
+    indptr = np.zeros(n + 1, np.int64)
+    for i in range(n):
+        found = 0
+        for j in range(m):
+            found += x[i, j] > 0
+        indptr[i + 1] = indptr[i] + found
+    indices, values = np.empty(indptr[n], np.int32), np.empty(indptr[n], x.dtype)
+    p = 0
+    for i in range(n):
+        for j in range(m):
+            if x[i, j] > 0:
+                indices[p], values[p] = j, x[i, j]
+                p += 1
+    return indptr, indices, values

@@ -1,0 +1,114 @@
+"""Newton steps on the rows of a Poisson likelihood, with extrapolation: counts at the speed of squared errors.
+
+One term is a sum of logarithms (`core.forms.Logarithmic`), the others are quadratic. Every row of a factor makes one
+Newton step on its own small system, of a length at which it provably cannot rise (`kernels.logarithms`). Both factors
+are extrapolated as by coordinate descent.
+
+The first sweeps decide in which minimum a run ends; multiplicative ones, which are slow and look at everything alike,
+lead to better minima.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.objective import Objective
+from ..core.rows import RowMatrix
+from ..core.state import State
+from ..core.types import CODES, COMPONENTS, FACTORS, OTHER, Array, Factor
+from .extrapolation import Extrapolating
+from .multilevel import Level
+from .multiplicative import Multiplicative, lifted
+from .point import Point
+from .systems import RowSystem, assemble
+
+GENTLE_SWEEPS = 10
+# An extrapolated entry keeps this share of where it was. At zero a logarithm would be infinite.
+LEAST_SHARE = 0.1
+NO_LINKS = (np.zeros(0, np.int32), np.zeros(0, np.int32))
+
+
+class Newton(Extrapolating):
+    """The default solver where one term is a sum of logarithms and all others are quadratic.
+
+    Parameters
+    ----------
+    objective : Objective
+    """
+
+    name = "newton"
+    least_share = LEAST_SHARE
+
+    def __init__(self, objective: Objective):
+        super().__init__(objective)
+        self._rules = Multiplicative(objective)
+        # What couples the rows, and what it was made from.
+        self._coupled: tuple[RowMatrix, ...] = ()
+        self._level: Level | None = None
+
+    def prepare(self, state: State) -> State:
+        """Lift zeros of the start, at which logarithms may be infinite."""
+        for factor in FACTORS:
+            state = lifted(state, factor)
+        return state
+
+    def sweep(self, point: Point) -> Point:
+        """Multiplicative at first, then extrapolated Newton steps."""
+        if self._sweeps < GENTLE_SWEEPS:
+            self._sweeps += 1
+            return self._rules.sweep(point)
+        return super().sweep(point)
+
+    def _code(self, state: State, beta: float) -> tuple[State, Array]:
+        W, _ = self._stepped(state, CODES)
+        if not beta:
+            return state.replace(CODES, W), W
+        return state.replace(CODES, self._extrapolated(W, self._last[CODES], beta, np.empty_like(W))), W
+
+    def _improve_components(self, state: State) -> State:
+        Ht, logs = self._stepped(state, COMPONENTS)
+        form = self._objective.logarithmic(state, COMPONENTS)
+        new = state.replace(COMPONENTS, Ht)
+        new.remember(form.key, None, form.value(Ht, logs))
+        return new
+
+    def _size(self, state: State) -> float:
+        return self._objective.logarithmic(state, CODES).total
+
+    def _stepped(self, state: State, factor: Factor, max_steps: int = 1, tolerance: float = 0.0) -> tuple[Array, Array]:
+        """A better factor for the other one, and the sum of the logarithms of every row at it."""
+        from ..kernels.logarithms import newton_rows
+
+        form = self._objective.logarithmic(state, factor)
+        F, G = np.array(state[factor], order="C"), np.ascontiguousarray(state[OTHER[factor]])
+        system = assemble(self._objective.quadratics(state, factor), F)
+        pull = system.push if not system.data.any() else system.pull(state.product(factor))
+        linear = np.ascontiguousarray(form.linear - 2 * pull)
+        links, logs = self._links(system, F), np.empty(len(F))
+
+        def step(rows: slice) -> None:
+            for block in form.counts.blocks(factor, rows):
+                first = block.rows.start
+                given = (G, linear, system.D, form.floor, system.scale, *links, first, max_steps, tolerance)
+                newton_rows(*block.entries, *given, F, logs[block.rows])
+
+        if system.coupled:
+            step(slice(0, len(F)))  # every row sees those before it
+        else:
+            state.X.map_rows(step, len(F))
+        return F, logs
+
+    def _links(self, system: RowSystem, F: Array) -> tuple[Any, ...]:
+        """What couples the rows, as the kernel wants it."""
+        if not system.coupled:
+            return (*NO_LINKS, np.zeros(0, F.dtype), np.zeros(0, np.intp), np.zeros((0, 0), F.dtype), 0.0)
+        if self._level is None or self._coupled != system.coupled:
+            self._coupled, self._level = system.coupled, Level.of(system.coupled, F.dtype)
+        off, cliques = self._level.off, self._level.cliques
+        return off.indptr, off.indices, off.data, cliques.groups, cliques.group_sums(F), cliques.strength
+
+    def code(self, state: State, max_passes: int, tolerance: float) -> Array:
+        """Codes for fixed components, every row until its own steps gain nothing more."""
+        return self._stepped(state, CODES, max_passes, tolerance)[0]

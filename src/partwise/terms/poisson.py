@@ -1,0 +1,113 @@
+"""The Kullback–Leibler divergence as a Poisson likelihood, which Newton steps can minimise row by row.
+
+With y = W H and element weights v it is, up to what no factor changes,
+
+    Σ v y − Σ v x log y
+
+The first sum is linear in either factor, and only positive entries of X enter the second.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.counts import Counts, DenseCounts, SparseCounts
+from ..core.forms import Logarithmic
+from ..core.operand import Operand
+from ..core.state import State
+from ..core.term import BoundTerm
+from ..core.types import CODES, OTHER, Array, Factor
+from .divergence import BoundDivergence
+
+# Newton steps divide by y twice, so y must not underflow; this share of the mean is still far below what matters.
+FLOORS = {np.dtype(np.float64): 1e-100, np.dtype(np.float32): 1e-15}
+
+
+class BoundKullbackLeibler(BoundDivergence):
+    """The divergence at β = 1."""
+
+    offers_logarithms = True
+
+    def __init__(self, X: Operand, sample_weight: Array | None = None, weights: object = None):
+        super().__init__(X, 1.0, sample_weight, weights)
+        self._X = X
+
+    def value(self, state: State) -> float:
+        """The divergence; a solver that made Newton steps knows it already."""
+        return state.recall(self._key, None, lambda: self._evaluate(state, CODES)[0])
+
+    @property
+    def _key(self) -> tuple[str, int]:
+        return "divergence", id(self)
+
+    def _sweep(self, state: State, factor: Factor) -> tuple[float, Array, Array]:
+        """The value and the halves of the gradient from the positive entries alone; P is what is linear."""
+        from ..kernels.logarithms import attract_rows
+
+        form = self.logarithmic(state, factor)
+        F, G = np.ascontiguousarray(state[factor]), np.ascontiguousarray(state[OTHER[factor]])
+        N, logs = np.empty_like(F), np.empty(len(F))
+
+        def attract(rows: slice) -> None:
+            for block in form.counts.blocks(factor, rows):
+                own = block.rows
+                attract_rows(*block.entries, G, form.floor, F[own], N[own], logs[own])
+
+        state.X.map_rows(attract, len(F))
+        return form.value(F, logs), N, np.broadcast_to(form.linear, F.shape)
+
+    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+        """New samples count once each, with all entries that are not missing."""
+        return BoundKullbackLeibler(X_new)
+
+    def logarithmic(self, state: State, factor: Factor) -> Logarithmic:
+        """Linear in a factor, but for a logarithm at every positive entry."""
+        counts, total, floor = self._counts
+        linear = state.recall(("weights", id(self)), OTHER[factor], lambda: self._linear(state, factor))
+        return Logarithmic(counts, linear, total, floor, self._key)
+
+    @cached_property
+    def _counts(self) -> tuple[Counts, float, float]:
+        """The positive entries, the sum of their counts, and the floor of y."""
+        X, s, seen = self._X, self._sample_weight, self._observed
+        counts: Counts
+        if seen is not None:
+            weighed = seen.weight is not None or s is not None
+            counts = SparseCounts(seen.with_data(seen.x), seen.combined(s) if weighed else None)
+        elif sp.issparse(X.array):
+            x = sp.csr_array(X.array)
+            counts = SparseCounts(x, self._stored_weights(x))
+        else:
+            counts = DenseCounts(X.array, self._weights, s)
+        return counts, counts.total(), FLOORS[X.dtype] * X.mean()
+
+    def _stored_weights(self, x: sp.csr_array) -> Array | None:
+        """Weights of the stored entries of data whose other entries count too."""
+        s = self._sample_weight
+        if self._weights is None:
+            return None if s is None else np.repeat(s, np.diff(x.indptr))
+        i = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+        weight = np.asarray(self._weights[i, x.indices]).astype(x.dtype)
+        return weight if s is None else weight * s[i]
+
+    def _linear(self, state: State, factor: Factor) -> Array:
+        """V Hᵀ or Vᵀ W, with V the weights of all entries: ones in complete data, zero where they are unknown."""
+        seen, G, s = self._observed, state[OTHER[factor]], self._sample_weight
+        if self._weights is None and state.X.missing is None:
+            if factor == CODES:
+                return np.outer(1 if s is None else s, G.sum(axis=0))
+            return np.atleast_2d(G.sum(axis=0) if s is None else s @ G)
+        if seen is not None:
+            V = seen.with_data(seen.combined(s))
+            return np.asarray((V if factor == CODES else V.T) @ G)
+        out = np.zeros_like(state[factor])
+        for rows, x in state.X.row_blocks(state.X.shape[1] * state.X.dtype.itemsize):
+            V = np.broadcast_to(self._block_weights(rows, x), x.shape)
+            if factor == CODES:
+                out[rows] = V @ G
+            else:
+                out += V.T @ G[rows]
+        return out

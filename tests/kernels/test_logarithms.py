@@ -1,0 +1,113 @@
+"""Newton steps on rows of a Poisson likelihood, against plain numpy and a general optimiser."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize
+
+from partwise.kernels.logarithms import CHUNK, attract_rows, list_positive, newton_rows
+
+NO_LINKS = (np.zeros(0, np.int32), np.zeros(0, np.int32))
+FLOORS = {np.float64: 1e-100, np.float32: 1e-15}
+
+
+def problem(seed, n=6, m=40, k=4, share=0.5, dtype=np.float64):
+    """Counts by rows, a factor and the one it multiplies; some rows and columns of the counts are empty."""
+    rng = np.random.RandomState(seed)
+    G = rng.gamma(0.5, size=(m, k)) * rng.choice([0, 1], size=(m, k), p=[0.2, 0.8]) + 1e-3
+    x = rng.poisson(rng.gamma(1.0, size=(n, k)) @ G.T * 5) * (rng.uniform(size=(n, m)) < share)
+    x[0] = 0
+    return sp.csr_array(x.astype(dtype)), rng.uniform(0.1, 1, size=(n, k)).astype(dtype), G.astype(dtype)
+
+
+def value(x, F, G, linear, ridge):
+    """φ of every row."""
+    logs = np.where(x > 0, x * np.log(np.where(x > 0, F @ G.T, 1)), 0)
+    return (linear * F).sum(axis=1) + (ridge * F**2).sum(axis=1) - logs.sum(axis=1)
+
+
+def step(counts, F, G, linear, ridge, steps=1, tolerance=0.0, links=None, scale=None):
+    """New rows and the sums of logarithms, by the kernel."""
+    k, dtype = F.shape[1], F.dtype
+    scale = np.ones(k, dtype) if scale is None else scale
+    none = (*NO_LINKS, np.zeros(0, dtype), np.zeros(0, np.intp), np.zeros((0, 0), dtype), 0.0)
+    new, logs = F.copy(), np.empty(len(F))
+    newton_rows(
+        counts.indptr, counts.indices, counts.data, counts.data, G, linear, ridge, FLOORS[dtype.type], scale,
+        *(none if links is None else links), 0, steps, tolerance, new, logs,
+    )  # fmt: skip
+    return new, logs
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("m", [40, 2 * CHUNK + 7])
+def test_pulls_and_logarithms(dtype, m):
+    counts, F, G = problem(0, m=m, dtype=dtype)
+    N, logs = np.empty_like(F), np.empty(len(F))
+    attract_rows(counts.indptr, counts.indices, counts.data, counts.data, G, FLOORS[dtype], F, N, logs)
+    x, y = counts.toarray(), F.astype(float) @ G.T
+    np.testing.assert_allclose(N, (x / y) @ G, rtol=1e-5 if dtype == np.float32 else 1e-12)
+    ratio = np.where(x > 0, y / np.where(x > 0, x, 1), 1)
+    np.testing.assert_allclose(logs, (x * np.log(ratio)).sum(axis=1), rtol=1e-4 if dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("m", [40, CHUNK + 3])
+def test_no_step_rises_and_many_reach_the_minimum(seed, m):
+    counts, F, G = problem(seed, m=m, k=5, share=0.1 + 0.04 * seed)
+    rng = np.random.RandomState(seed)
+    linear = G.sum(axis=0) + rng.uniform(-0.5, 0.5, size=(len(F), 5)) * (seed % 2)
+    ridge = rng.uniform(size=(1, 5)) * (seed % 3)
+    linear = np.maximum(linear, 0.1) if seed % 3 == 0 else linear
+    x = counts.toarray()
+    F[1] *= 1e-6  # far from where it will be
+    F[2, 0] = 0
+    before = value(x, F, G, linear, ridge)
+    new = F
+    for _ in range(5):
+        new, _ = step(counts, new, G, linear, ridge)
+        after = value(x, new, G, linear, ridge)
+        assert (after <= before + 1e-12 * (1 + np.abs(before))).all()
+        assert (new >= 0).all()
+        before = after
+    ended, _ = step(counts, F, G, linear, ridge, steps=200, tolerance=1e-15)
+    for i, start in enumerate(F):
+
+        def phi(f, i=i):
+            return value(x[i : i + 1], f[None], G, linear[i : i + 1], ridge)[0]
+
+        best = minimize(phi, np.maximum(start, 1e-3), bounds=[(0, None)] * 5, method="L-BFGS-B", tol=1e-12).fun
+        assert phi(ended[i]) <= best + 1e-6 * (1 + abs(best))
+
+
+def test_linked_rows_fall_together():
+    counts, F, G = problem(3, n=12)
+    rng = np.random.RandomState(3)
+    edges = sp.csr_array(np.triu(rng.uniform(size=(12, 12)) < 0.3, 1).astype(float))
+    edges = sp.csr_array(edges + edges.T)
+    groups = np.array([0, 0, 1, 1, 1, -1, -1, -1, 0, -1, -1, 1])
+    cliques = (groups[:, None] == groups) & (groups[:, None] >= 0)
+    S = sp.csgraph.laplacian(edges.toarray() + 0.5 * (cliques & ~np.eye(12, dtype=bool)))
+    scale = np.array([0.5, 1.0, 2.0, 3.0])
+    linear, ridge = G.sum(axis=0)[None], np.outer(np.diag(S), scale)
+
+    def total(F):
+        return value(counts.toarray(), F, G, linear, np.zeros((1, 4))).sum() + np.einsum("ij,it,tj,j", F, S, F, scale)
+
+    for _ in range(5):
+        sums = np.array([F[groups == g].sum(axis=0) for g in range(2)])
+        new, _ = step(
+            counts, F, G, linear, ridge, scale=scale,
+            links=(edges.indptr, edges.indices, -edges.data, groups, sums, 0.5),
+        )  # fmt: skip
+        np.testing.assert_allclose(sums, [new[groups == g].sum(axis=0) for g in range(2)])
+        assert total(new) < total(F)
+        F = new
+
+
+def test_positive_entries_are_listed_by_rows():
+    x = np.array([[0, 2.0, np.nan], [0, 0, 0], [1.0, 0, 3.0]])
+    indptr, indices, values = list_positive(x)
+    assert indptr.tolist() == [0, 1, 1, 3]
+    assert indices.tolist() == [1, 0, 2]
+    assert values.tolist() == [2, 1, 3]

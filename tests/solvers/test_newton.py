@@ -1,0 +1,87 @@
+"""Newton steps for the Kullback-Leibler divergence: they end where the multiplicative rules would, much earlier."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from partwise import NMF, ConstrainedNMF, GraphNMF, LocalCoordinateNMF, WeightedNMF
+
+RNG = np.random.RandomState(0)
+MEAN = RNG.gamma(0.6, size=(60, 4)) @ RNG.gamma(0.6, size=(4, 25))
+X = RNG.poisson(3 * MEAN).astype(float)
+HOLES = np.where(RNG.uniform(size=X.shape) < 0.3, np.nan, X)
+Y = np.where(np.arange(60) % 4 == 0, np.arange(60) % 3, -1)
+WEIGHTS = RNG.uniform(size=X.shape)
+START = (RNG.uniform(0.1, 1, size=(60, 4)), RNG.uniform(0.1, 1, size=(4, 25)))
+KL = {"n_components": 4, "loss": "kullback-leibler", "init": START}
+
+CASES = {
+    "dense": (NMF(**KL), X),
+    "sparse": (NMF(**KL), sp.csr_array(X)),
+    "by columns": (NMF(**KL), sp.csc_array(X)),
+    "float32": (NMF(**KL), X.astype(np.float32)),
+    "penalties": (NMF(**KL, l1_codes=0.3, l2_codes=0.1, l1_components=0.1, l2_components=0.2), X),
+    "penalties under the gauge": (NMF(**KL, l1_codes=0.5, l2_codes=0.1), X),
+    "holes": (NMF(**KL, missing="nan"), HOLES),
+    "sparse holes": (NMF(**KL, missing="nan"), sp.csr_array(HOLES)),
+    "only what is stored": (NMF(**KL, missing="unstored"), sp.csr_array(X)),
+    "weights": (WeightedNMF(**KL, weights=WEIGHTS), X),
+    "a graph": (GraphNMF(**KL, graph_strength=1.0), X),
+    "a graph, free scale": (GraphNMF(**KL, graph_strength=0.1, scale=None), sp.csr_array(X)),
+    "a graph with labels": (GraphNMF(**KL, graph_strength=1.0, use_labels=True), X),
+    "labels": (ConstrainedNMF(**KL), X),
+    "local coordinates": (LocalCoordinateNMF(**KL, coordinate_strength=0.01), X),
+}
+
+
+@pytest.mark.filterwarnings(
+    "ignore:The fit has not converged", "ignore::partwise.exceptions.DuplicateComponentsWarning"
+)
+@pytest.mark.parametrize("case", CASES)
+def test_ends_at_least_as_low_as_the_rules(case):
+    estimator, data = CASES[case]
+    newton = estimator.set_params(solver="auto", max_iter=300, tol=1e-6).fit(data, Y)
+    assert newton.solver_ == "newton"
+    objective = np.array(newton.history_["objective"])
+    size = objective[0] + np.nansum(X)
+    assert (np.diff(objective) <= (2e-6 if data.dtype == np.float32 else 1e-11) * size).all()
+    rules = estimator.set_params(solver="multiplicative", max_iter=len(objective) - 1, tol=0).fit(data, Y)
+    assert newton.objective_ <= rules.objective_ * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("case", ["dense", "sparse", "penalties", "holes", "labels"])
+def test_default_fits_converge(case):
+    estimator, data = CASES[case]
+    estimator.set_params(solver="auto", max_iter=500, tol=1e-6).fit(data, Y)
+    assert estimator.stop_reason_ == "converged"
+
+
+@pytest.mark.parametrize("case", ["dense", "sparse", "float32", "penalties under the gauge", "holes", "a graph"])
+@pytest.mark.filterwarnings(
+    "ignore:The fit has not converged", "ignore::partwise.exceptions.DuplicateComponentsWarning"
+)
+def test_new_samples_are_coded_one_by_one(case):
+    estimator, data = CASES[case]
+    model = estimator.set_params(solver="auto", max_iter=20, tol=1e-6).fit(data, Y)
+    codes, new = model.transform(data[:10]), data[:10]
+    one_by_one = np.vstack([model.transform(new[i : i + 1]) for i in range(10)])
+    np.testing.assert_allclose(codes, one_by_one, rtol=1e-4 if data.dtype == np.float32 else 1e-6, atol=1e-6)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:The fit has not converged", "ignore::partwise.exceptions.DuplicateComponentsWarning"
+)
+def test_codes_of_new_samples_are_optimal():
+    """The gradient vanishes where a code is positive, and is not negative where it is zero."""
+    model = NMF(**KL, max_iter=20).fit(X)
+    new = np.random.RandomState(1).poisson(3 * MEAN).astype(float)
+    codes, H = model.transform(new), model.components_
+    ratio = np.divide(new, codes @ H, out=np.zeros_like(new), where=new > 0)
+    gradient = H.sum(axis=1) - ratio @ H.T
+    assert gradient.min() > -1e-6
+    assert np.abs(codes * gradient).max() < 1e-5 * new.sum(axis=1).max()
+
+
+def test_refuses_other_losses():
+    with pytest.raises(ValueError, match="needs the Kullback–Leibler divergence"):
+        NMF(4, solver="newton").fit(X)
