@@ -34,9 +34,7 @@ CASES = {
 }
 
 
-@pytest.mark.filterwarnings(
-    "ignore:The fit has not converged", "ignore::partwise.exceptions.DuplicateComponentsWarning"
-)
+@pytest.mark.filterwarnings("ignore:The fit has not converged")
 @pytest.mark.parametrize("case", CASES)
 def test_ends_at_least_as_low_as_the_rules(case):
     estimator, data = CASES[case]
@@ -57,9 +55,7 @@ def test_default_fits_converge(case):
 
 
 @pytest.mark.parametrize("case", ["dense", "sparse", "float32", "penalties under the gauge", "holes", "a graph"])
-@pytest.mark.filterwarnings(
-    "ignore:The fit has not converged", "ignore::partwise.exceptions.DuplicateComponentsWarning"
-)
+@pytest.mark.filterwarnings("ignore:The fit has not converged")
 def test_new_samples_are_coded_one_by_one(case):
     estimator, data = CASES[case]
     model = estimator.set_params(solver="auto", max_iter=20, tol=1e-6).fit(data, Y)
@@ -68,9 +64,7 @@ def test_new_samples_are_coded_one_by_one(case):
     np.testing.assert_allclose(codes, one_by_one, rtol=1e-4 if data.dtype == np.float32 else 1e-6, atol=1e-6)
 
 
-@pytest.mark.filterwarnings(
-    "ignore:The fit has not converged", "ignore::partwise.exceptions.DuplicateComponentsWarning"
-)
+@pytest.mark.filterwarnings("ignore:The fit has not converged")
 def test_codes_of_new_samples_are_optimal():
     """The gradient vanishes where a code is positive, and is not negative where it is zero."""
     model = NMF(**KL, max_iter=20).fit(X)
