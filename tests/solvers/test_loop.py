@@ -259,7 +259,7 @@ def test_one_seed_one_result(init, solver):
 @pytest.mark.parametrize("model", [NMF, GraphNMF])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_warm_start_goes_on_where_it_ended(model, solver):
-    estimator = model(K, solver=solver, warm_start=True, tol=0, max_iter=20, random_state=0).fit(X)
+    estimator = model(K, solver=solver, warm_start=True, tol=0, max_iter=5, random_state=0).fit(X)
     end = estimator.objective_
     estimator.fit(X)
     assert estimator.history_["objective"][0] == pytest.approx(end, rel=1e-5)
