@@ -68,7 +68,7 @@ def test_parameters_of_scikit_learn(name, theirs, ours):
     kind = all_estimators()[name]
     with pytest.raises(TypeError, match=f"{name} has no .*, which scikit-learn's NMF has: .*{ours}"):
         kind(**theirs)
-    with pytest.raises(ValueError, match=f"{name} has no .*, which scikit-learn's NMF has: .*{ours}"):
+    with pytest.raises(ValueError, match=f"Invalid parameter: {name} .*, which scikit-learn's NMF has: .*{ours}"):
         kind().set_params(**theirs)
 
 

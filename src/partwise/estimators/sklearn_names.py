@@ -51,8 +51,9 @@ class ExplainsNames:
         -------
         self
         """
-        known = self.get_params()  # type: ignore[attr-defined]
-        _refuse(type(self).__name__, (name for name in params if name not in known), ValueError)
+        unknown = params.keys() - self.get_params().keys()  # type: ignore[attr-defined]
+        if unknown and (sentence := _explanation(type(self).__name__, unknown)):
+            raise ValueError(f"Invalid parameter: {sentence}")
         result: Self = super().set_params(**params)  # type: ignore[misc]
         return result
 
@@ -64,15 +65,17 @@ def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
         unknown = kwargs.keys() - known.keys()
-        if unknown:
-            _refuse(type(self).__name__, unknown, TypeError)
+        if unknown and (sentence := _explanation(type(self).__name__, unknown)):
+            raise TypeError(sentence)
         return method(self, *args, **kwargs)
 
     return checked
 
 
-def _refuse(estimator: str, names: Iterable[str], kind: type[Exception]) -> None:
+def _explanation(estimator: str, names: Iterable[str]) -> str | None:
+    """What takes the place of those names that are scikit-learn's; None if none is."""
     foreign = sorted(name for name in names if name in INSTEAD)
-    if foreign:
-        advice = dict.fromkeys(INSTEAD[name] for name in foreign)
-        raise kind(f"{estimator} has no {' and no '.join(foreign)}, which scikit-learn's NMF has: {'; '.join(advice)}.")
+    if not foreign:
+        return None
+    advice = "; ".join(dict.fromkeys(INSTEAD[name] for name in foreign))
+    return f"{estimator} has no {' and no '.join(foreign)}, which scikit-learn's NMF has: {advice}."
