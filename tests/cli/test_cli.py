@@ -24,6 +24,8 @@ def few_digits(monkeypatch, tmp_path):
     )
     monkeypatch.setitem(registry.LOADERS, "digits", lambda: small)
     monkeypatch.chdir(tmp_path)
+    # Whatever the terminal that the tests run in.
+    monkeypatch.setenv("COLUMNS", "80")
 
 
 def run(capsys, *arguments):
