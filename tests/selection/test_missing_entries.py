@@ -179,3 +179,11 @@ def test_a_spent_budget_keeps_the_default(capsys):
     out = capsys.readouterr().out
     assert re.search(r"^n_components 2 +prediction -?\d", out, re.MULTILINE)
     assert "chosen: n_components=8" in out
+
+
+@pytest.mark.parametrize("make", [np.array, sp.csr_array])
+def test_entries_are_hidden_where_the_same_random_numbers_made_others_unknown(make):
+    complete = np.random.RandomState(1).uniform(0.5, 1.0, size=(30, 20))
+    data = np.where(np.random.RandomState(0).uniform(size=complete.shape) < 0.1, np.nan, complete)
+    hidden, _ = hide(as_operand(make(data), "nan"), 0.1, np.random.RandomState(0))
+    assert hidden.nnz > 20

@@ -57,10 +57,10 @@ def hide(X: Operand, share: float, rng: np.random.RandomState) -> tuple[Any, Ope
     """
     data = X.array
     if not sp.issparse(data):
-        hidden = (rng.uniform(size=X.shape) < share) & ~np.isnan(data)
+        hidden = _drawn(~np.isnan(data), share, rng)
         return sp.csr_array(hidden.astype(X.dtype)), _operand(np.where(hidden, np.nan, data), "nan", X)
     stored = sp.coo_array(data)
-    seen = (rng.uniform(size=stored.nnz) < share) & ~np.isnan(stored.data)
+    seen = _drawn(~np.isnan(stored.data), share, rng)
     rows, columns = stored.row, stored.col
     at, counts = (rows[seen], columns[seen]), np.ones(int(seen.sum()))
     if X.missing == "unstored":
@@ -76,6 +76,17 @@ def hide(X: Operand, share: float, rng: np.random.RandomState) -> tuple[Any, Ope
     values = np.concatenate([np.where(seen, np.nan, stored.data), np.full(len(zeros[0]), np.nan)])
     where = np.concatenate([rows, zeros[0]]), np.concatenate([columns, zeros[1]])
     return hidden, _operand(_sparse(values, where, X), "nan", X)
+
+
+def _drawn(known: Array, share: float, rng: np.random.RandomState) -> Array:
+    """A share of the known entries at random.
+
+    A number is drawn for every known entry, not for every entry: users who make entries unknown with the same random
+    numbers would have none left to hide.
+    """
+    drawn = np.zeros_like(known)
+    drawn[known] = rng.uniform(size=int(known.sum())) < share
+    return drawn
 
 
 def _unstored(stored: Any, count: int, rng: np.random.RandomState) -> tuple[Array, Array]:
