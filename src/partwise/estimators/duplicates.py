@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core.term import BoundPenalty, BoundTerm
+from ..core.term import BoundTerm
 from ..core.types import CODES, Array, Factor
 from ..core.warn import warn
 from ..exceptions import DuplicateComponentsWarning
 from ..metrics.distinct import repeats
+from ..terms.smoothness import BoundSmoothness
 
 # Cosine above which two components are the same.
 SAME = 0.99
 
 
 def warn_if_duplicate(W: Array, H: Array, terms: Sequence[BoundTerm], unit: Factor | None) -> None:
-    """Say so if a penalty has split components.
+    """Say so if neighbours have made components repeat.
 
-    Two equal halves of a component fit the data as the whole does. A penalty of degree two on their codes is a quarter
-    for each, a half for both. Where codes have unit norm, it is twice instead.
+    Two equal halves of a component fit the data as the whole does. A penalty that grows with the square of the codes is
+    a quarter for each, a half for both. Where codes have unit norm, it is twice instead.
 
     Parameters
     ----------
@@ -29,16 +30,15 @@ def warn_if_duplicate(W: Array, H: Array, terms: Sequence[BoundTerm], unit: Fact
         The factor that has unit norm.
     """
     penalties = (getattr(term, "penalty", term) for term in terms)
-    splits = any(isinstance(p, BoundPenalty) and p.factor == CODES and p.degree == 2 for p in penalties)
-    if not splits or unit == CODES:
+    if unit == CODES or not any(isinstance(penalty, BoundSmoothness) for penalty in penalties):
         return
     k = len(H)
     used = (H > 0).any(axis=1) & (W > 0).any(axis=0)
     count = int(repeats(H[used], SAME).sum())
     if count:
         warn(
-            f"{k - count} of {k} components are distinct; the others repeat them, because a penalty on the codes is "
-            "smaller for two halves of a component than for the whole. Clusters do not suffer from it. For a list of "
-            "distinct parts or topics use a smaller strength, fewer components, or NMF.",
+            f"{k - count} of {k} components are distinct; the others repeat them, because the penalty is smaller for "
+            "two halves of a component than for the whole. Clusters do not suffer from it. For a list of distinct "
+            "parts or topics use a smaller strength, fewer components, or NMF.",
             DuplicateComponentsWarning,
         )

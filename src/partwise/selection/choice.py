@@ -335,17 +335,19 @@ def _finished(trials: Trials, rows: list[list[Trial]]) -> tuple[tuple[int, int],
     return ((value, 0), anew) if (votes.sum(), anew.distinct) > (0, end.distinct) else ((value, start), end)
 
 
-def best_place(loss: Array, distinct: IntArray) -> tuple[int, int]:
+def best_place(loss: Array, distinct: Array, margin: float = ABOUT_AS_GOOD) -> tuple[int, int]:
     """The value and the start of the trial that is taken: of those about as good as the best, one of distinct parts.
 
     Parameters
     ----------
     loss : ndarray of shape (n_values, n_starts)
         What each trial loses against the best ones.
-    distinct : ndarray of int, the same shape
-        Distinct components of each trial.
+    distinct : ndarray, the same shape
+        Distinct components of each trial, or their share.
+    margin : float
+        What may be lost for distinct components.
     """
-    good = loss <= loss.min() + ABOUT_AS_GOOD
+    good = loss <= loss.min() + margin
     taken = good & (distinct == distinct[good].max())
     value, start = divmod(int(np.where(taken, loss, np.inf).argmin()), loss.shape[1])
     return value, start
