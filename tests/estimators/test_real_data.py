@@ -37,8 +37,7 @@ def test_a_fixed_strength(name, accuracy, nmi):
 @pytest.mark.parametrize(("name", "accuracy"), [("semeion", 0.60), ("orl32", 0.58)])
 def test_the_default(name, accuracy):
     """A strength that is chosen for the data."""
-    draws = list(repeats(name, range(3)))
-    found = [
-        clustering_accuracy(y, GraphNMF(int(y.max()) + 1, random_state=seed).fit(X).labels_) for X, y, seed in draws
-    ]
+    found = []
+    for X, y, seed in repeats(name, range(3)):
+        found.append(clustering_accuracy(y, GraphNMF(int(y.max()) + 1, random_state=seed).fit(X).labels_))
     assert np.mean(found) >= accuracy, found
