@@ -12,6 +12,9 @@ from partwise import Factorization, GraphNMF, LocalCoordinateNMF
 from partwise.metrics import sparseness
 from partwise.terms import BetaDivergence, Frobenius, LocalCoordinates, NeighborGraph
 
+# Random data under any strength: components may repeat.
+pytestmark = pytest.mark.filterwarnings("ignore::partwise.exceptions.DuplicateComponentsWarning")
+
 DIGITS = load_digits().data[:300] / 16
 SMALL = np.random.RandomState(0).gamma(0.5, size=(40, 9))
 

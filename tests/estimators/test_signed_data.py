@@ -179,7 +179,7 @@ def test_graph_alone_is_that_of_graph_nmf():
     W, H = rng.uniform(size=(6, 2)), rng.uniform(size=(2, 6))
     common = {"n_components": 2, "solver": "multiplicative", "max_iter": 5, "tol": 0, "graph": E, "graph_strength": 0.3}
     concept = ConceptFactorization(init=(W, H.T), **common).fit(np.eye(6))
-    plain = GraphNMF(graph_strength=10.0, init=(W, H), **common).fit(np.eye(6))
+    plain = GraphNMF(init=(W, H), **common).fit(np.eye(6))
     np.testing.assert_allclose(concept.embedding_, plain.embedding_, rtol=1e-10)
     np.testing.assert_allclose(concept.objective_, plain.objective_, rtol=1e-10)
 

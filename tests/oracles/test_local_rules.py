@@ -13,6 +13,9 @@ from partwise import Factorization, LocalCoordinateNMF, LocalLearningNMF
 from partwise.graphs import local_predictors, nearest_neighbors
 from partwise.terms import Frobenius, LocalCoordinates
 
+# Random data under any strength: components may repeat.
+pytestmark = pytest.mark.filterwarnings("ignore::partwise.exceptions.DuplicateComponentsWarning")
+
 SWEEPS = (1, 2, 30)
 N, M, K, P = 30, 20, 4, 5
 CONTAINERS = {"dense": np.ascontiguousarray, "csr": sp.csr_array, "csc": sp.csc_matrix}

@@ -14,6 +14,9 @@ from partwise.kernels.links import aggregate_rows
 from partwise.solvers import systems
 from partwise.solvers.multilevel import Level, RowQuadratic
 
+# Random data under any strength: components may repeat.
+pytestmark = pytest.mark.filterwarnings("ignore::partwise.exceptions.DuplicateComponentsWarning")
+
 
 def problem(n=90, k=2, strength=50.0, seed=0, signed=False):
     """A row quadratic on a chain of neighbourhoods, its level, and its value as a function of F."""
