@@ -167,6 +167,10 @@ class BaseFactorization(
         """The data with the weights that samples have in the fit: those given, unless a method adds its own."""
         return X
 
+    def _counted(self, X: Operand) -> Operand:
+        """Such data with the given weights alone, which say how often a sample is there and have no unit."""
+        return X
+
     def _observed(self, X: Operand) -> tuple[Self, Operand]:
         """The recipe and the data for a choice by hidden entries: whatever does not count is missing."""
         return self, X
@@ -281,7 +285,7 @@ class BaseFactorization(
             if init == "sampled":
                 factors = sampled_start(X, self.n_components, source, self._fit_to, options)
             else:
-                factors = start_factors(X, self.n_components, init, source)
+                factors = start_factors(self._counted(X), self.n_components, init, source)
             # Components that are tied to the samples start at their size, whatever the unit.
             return State(X, *(as_coordinates(X, *factors) if anchored else factors))
 

@@ -221,7 +221,16 @@ class NMF(BaseFactorization):
             raise ValueError("weighting='ncut' needs complete data: it compares every sample with all others.")
         weight = np.ones(X.shape[0], X.dtype) if X.sample_weight is None else X.sample_weight
         self._total = X.t_dot(weight[:, None])
-        return as_operand(X.array, X.missing, (weight * power(self._sample_scale(X), order(self.loss))).astype(X.dtype))
+        return as_operand(X.array, X.missing, (weight * self._cut_weight(X)).astype(X.dtype))
+
+    def _counted(self, X: Operand) -> Operand:
+        if self.weighting is None:
+            return X
+        return as_operand(X.array, X.missing, (X.sample_weight / self._cut_weight(X)).astype(X.dtype))
+
+    def _cut_weight(self, X: Operand) -> Array:
+        """c^β, what scaling samples by c amounts to in a β-divergence."""
+        return np.asarray(power(self._sample_scale(X), order(self.loss)))
 
     def _sample_scale(self, X: Operand) -> Array:
         """c = (X Σ_t x_t)^(−1/2) in float64.
