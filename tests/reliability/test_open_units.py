@@ -7,7 +7,7 @@ import pytest
 from cases import X
 from sklearn.base import clone
 
-from partwise import NMF, GraphNMF, LocalCoordinateNMF, LocalLearningNMF
+from partwise import NMF, GraphNMF, LocalCoordinateNMF, LocalLearningNMF, WeightedNMF
 from partwise.estimators.units import scaled
 from partwise.testing import all_estimators
 
@@ -23,6 +23,7 @@ NUMBERS = {
 # Powers of the unit that the values have, by the method and its setting.
 OPEN = {
     "NMF n_components": (NMF(), "n_components", 0),
+    "WeightedNMF n_components": (WeightedNMF(), "n_components", 0),
     "GraphNMF n_components": (GraphNMF(), "n_components", 0),
     "GraphNMF n_neighbors": (GraphNMF(), "n_neighbors", 0),
     "GraphNMF graph_strength": (GraphNMF(), "graph_strength", 0),

@@ -176,10 +176,11 @@ class Run:
         if self.solver.stalled:
             return True
         # An objective that is nothing but rounding error cannot fall any further.
-        if self.point.total <= negligible(self.point.state.W.dtype) * sum(self._trace[0][0].values()):
+        start = Point(self.point.state, self._trace[0][0])
+        if self.point.size <= negligible(self.point.state.W.dtype) * start.size:
             return True
         rejected = self.point is previous
-        if rejected or previous.total - self.point.total > tol * self.point.total:
+        if rejected or previous.total - self.point.total > tol * self.point.size:
             return False
         if self.n_sweeps % CHECK_EVERY:
             return False

@@ -28,6 +28,11 @@ class Point:
         """The objective."""
         return sum(self.values.values())
 
+    @cached_property
+    def size(self) -> float:
+        """What changes of the objective are measured by: the objective itself, unless a term is negative."""
+        return sum(abs(value) for value in self.values.values())
+
 
 class Solver(Protocol):
     """Two functions are what a solver does; the loop does the rest. Two more let a fit survive a crash.
