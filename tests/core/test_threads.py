@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limi
 from partwise import NMF, ConstrainedNMF, GraphNMF
 from partwise.callbacks import Callback
 from partwise.core import operand as operands
-from partwise.core.threads import Workers, one_thread, thread_count
+from partwise.core.threads import Workers, _pools, one_thread, thread_count
 
 
 @pytest.fixture
@@ -78,6 +78,7 @@ def limits():
 @pytest.fixture
 def two_blas_threads():
     """More than one thread to lose, whatever the environment says."""
+    _pools.cache_clear()  # other tests may have loaded libraries since they were looked for
     pools = ThreadpoolController().lib_controllers
     before = [pool.get_num_threads() for pool in pools]
     set_limits(pools, [2] * len(pools))
