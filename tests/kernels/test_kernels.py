@@ -7,7 +7,7 @@ from scipy.optimize import nnls
 
 from partwise.kernels.descent import colour_rows, descend_linked, descend_rows, step_further
 from partwise.kernels.links import aggregate_rows, edge_energy, products_at
-from partwise.kernels.sparse import add_t_dot_rows, dot_rows
+from partwise.kernels.sparse import add_t_dot_rows, dot_rows, list_positive
 
 # More rows than lanes, and components that are no multiple of four.
 ROWS, K = 70, 6
@@ -131,3 +131,11 @@ def test_sparse_products(rng):
     np.testing.assert_allclose(some, X[3:8] @ Ht)
     add_t_dot_rows(*csr, W[3:8], 3, 8, added)
     np.testing.assert_allclose(added, 1 + X[3:8].T @ W[3:8])
+
+
+def test_positive_entries_are_listed_by_rows():
+    x = np.array([[0, 2.0, np.nan], [0, 0, 0], [1.0, 0, 3.0]])
+    indptr, indices, values = list_positive(x)
+    assert indptr.tolist() == [0, 1, 1, 3]
+    assert indices.tolist() == [1, 0, 2]
+    assert values.tolist() == [2, 1, 3]

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from partwise.kernels.logarithms import CHUNK, attract_rows, list_positive, newton_rows
+from partwise.kernels.logarithms import CHUNK, attract_rows, newton_rows
 
 NO_LINKS = (np.zeros(0, np.int32), np.zeros(0, np.int32))
 FLOORS = {np.float64: 1e-100, np.float32: 1e-15}
@@ -103,11 +103,3 @@ def test_linked_rows_fall_together():
         np.testing.assert_allclose(sums, [new[groups == g].sum(axis=0) for g in range(2)])
         assert total(new) < total(F)
         F = new
-
-
-def test_positive_entries_are_listed_by_rows():
-    x = np.array([[0, 2.0, np.nan], [0, 0, 0], [1.0, 0, 3.0]])
-    indptr, indices, values = list_positive(x)
-    assert indptr.tolist() == [0, 1, 1, 3]
-    assert indices.tolist() == [1, 0, 2]
-    assert values.tolist() == [2, 1, 3]

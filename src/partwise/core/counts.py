@@ -131,7 +131,7 @@ class DenseCounts(Counts):
             yield known
 
     def _listed(self, factor: Factor, rows: slice) -> CountRows:
-        from ..kernels.logarithms import list_positive
+        from ..kernels.sparse import list_positive
 
         x, weight = self._block(factor, rows)
         indptr, indices, values = list_positive(x)

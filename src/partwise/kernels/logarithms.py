@@ -380,23 +380,3 @@ def newton_rows(
             for j in range(k):
                 group_sums[groups[row], j] += f[j]
         logs[i] = _sum_of_logs(c, x[first:end], b[:count], mantissa, bits)
-
-
-@compiled(nogil=True)
-def list_positive(x: Array) -> tuple[Array, Array, Array]:
-    """The positive entries of an array by rows, as those of a CSR matrix."""
-    n, m = x.shape
-    indptr = np.zeros(n + 1, np.int64)
-    for i in range(n):
-        found = 0
-        for j in range(m):
-            found += x[i, j] > 0
-        indptr[i + 1] = indptr[i] + found
-    indices, values = np.empty(indptr[n], np.int32), np.empty(indptr[n], x.dtype)
-    p = 0
-    for i in range(n):
-        for j in range(m):
-            if x[i, j] > 0:
-                indices[p], values[p] = j, x[i, j]
-                p += 1
-    return indptr, indices, values

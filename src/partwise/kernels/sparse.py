@@ -1,4 +1,4 @@
-"""Products with rows of a CSR matrix, without holding the interpreter's lock."""
+"""Rows of a CSR matrix: products with them and lists of them, without holding the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -57,3 +57,23 @@ def excess_of_rows(
             x = np.float64(data[p])
             total += x * (x - 2 * y)
         out[i - start] = total
+
+
+@compiled(nogil=True)
+def list_positive(x: Array) -> tuple[Array, Array, Array]:
+    """The positive entries of an array by rows, as those of a CSR matrix."""
+    n, m = x.shape
+    indptr = np.zeros(n + 1, np.int64)
+    for i in range(n):
+        found = 0
+        for j in range(m):
+            found += x[i, j] > 0
+        indptr[i + 1] = indptr[i] + found
+    indices, values = np.empty(indptr[n], np.int32), np.empty(indptr[n], x.dtype)
+    p = 0
+    for i in range(n):
+        for j in range(m):
+            if x[i, j] > 0:
+                indices[p], values[p] = j, x[i, j]
+                p += 1
+    return indptr, indices, values
