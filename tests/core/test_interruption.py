@@ -4,6 +4,7 @@ import signal
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from partwise import NMF, CauchyNMF, GraphNMF, LocalLearningNMF
@@ -61,6 +62,20 @@ def test_an_interrupt_inside_ends_the_whole(ctrl_c, work):
     with pytest.raises(KeyboardInterrupt):
         WORK[work]()
     assert len(made) == 3
+
+
+@pytest.mark.parametrize("model", [GraphNMF(3), LocalLearningNMF(3), NMF("auto"), GraphNMF("auto")], ids=repr)
+@pytest.mark.parametrize("share", [0.6, 0.8, 0.95])
+def test_an_interrupted_choice_takes_the_best_so_far(ctrl_c, model, share):
+    model.set_params(random_state=0)
+    made = ctrl_c(0)
+    whole = clone(model).fit(X)
+    ctrl_c(len(made) + int(share * (len(made) - whole.n_iter_)))
+    with pytest.warns(UserWarning, match="The fit was interrupted after 1 sweeps"):
+        model.fit(X)
+    assert model.stop_reason_ == "interrupted"
+    assert model.transform(X).shape == (60, model.n_components_)
+    assert model.selection_.choice.keys() == whole.selection_.choice.keys()
 
 
 @pytest.mark.filterwarnings("ignore:The fit was interrupted")

@@ -197,3 +197,11 @@ def test_broken_sparse_structure(indices, indptr):
     broken.data, broken.indices, broken.indptr = np.ones(3), np.array(indices, np.int32), np.array(indptr, np.int32)
     with pytest.raises(ValueError, match="broken"):
         NMF(1).fit(broken)
+
+
+@pytest.mark.parametrize(
+    "model", [NMF(True), GraphNMF(3, graph_strength=True), ConstrainedNMF(3, max_iter=True)], ids=repr
+)
+def test_true_is_no_number(model):
+    with pytest.raises(ValueError, match=r"must be a number\. Got True instead"):
+        model.fit(np.ones((5, 4)))

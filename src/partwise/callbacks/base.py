@@ -135,6 +135,28 @@ class Budgets(Callback):
         return self.is_spent()
 
 
+class Interruption(Callback):
+    """Ctrl-C while a fit is being prepared: what is best so far is taken, and the fit ends after its first sweep.
+
+    Attributes
+    ----------
+    heard : bool
+    """
+
+    def __init__(self) -> None:
+        self.heard = False
+
+    def is_spent(self) -> bool:
+        """There is no time for further preparations."""
+        return self.heard
+
+    def on_sweep(self, progress: Progress) -> bool:
+        """End the fit as if Ctrl-C were pressed now."""
+        if self.heard:
+            raise KeyboardInterrupt
+        return False
+
+
 @contextmanager
 def fitting(callbacks: Sequence[Callback], fit: Fit) -> Iterator[None]:
     """Set the callbacks up and, however the fit goes, tear them down."""

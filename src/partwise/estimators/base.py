@@ -13,9 +13,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 
 from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks
+from ..callbacks.base import Interruption
 from ..core.door import is_lent
 from ..core.objective import Objective
 from ..core.operand import Operand
@@ -111,6 +112,16 @@ class BaseFactorization(
     def _terms(self) -> list[Term]:
         """The objective as a list of terms."""
 
+    def _validate_params(self) -> None:
+        """Also refuse True and False where a number is wanted: to Python they are 1 and 0."""
+        super()._validate_params()
+        for name, rules in self._parameter_constraints.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) and any(isinstance(rule, Interval) for rule in rules):
+                raise InvalidParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be a number. Got {value!r} instead."
+                )
+
     def _labels(self, y: Any, n_samples: int) -> IntArray | None:
         """What the method wants to know of y: classes as integers, −1 for unknown. Most want nothing."""
         return None
@@ -151,6 +162,7 @@ class BaseFactorization(
         labels = self._labels(y, X.shape[0])
         with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng)):
             if grids:
+                callbacks.append(Interruption())
                 options = Options(self.max_iter, self.tol, tuple(callbacks))
                 choice = choose(self, grids, operand, labels, rng, options)
                 self._fit_chosen(choice, operand, labels, callbacks, rng)

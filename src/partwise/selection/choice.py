@@ -104,8 +104,8 @@ def choose(
     y : ndarray of int or None
     rng : numpy.random.RandomState
     options : Options
-        Of the fit that the choice is for. When a budget is spent, what is best so far is taken; a strength whose
-        default was not reached keeps it.
+        Of the fit that the choice is for. When a budget is spent, or after Ctrl-C, what is best so far is
+        taken; a strength whose default was not reached keeps it.
     """
     if X.missing is not None or getattr(recipe, "weights", None) is not None:
         return _by_hidden_entries(recipe, grids, X, y, rng, options)
@@ -299,9 +299,14 @@ def follow(trials: Trials, name: str, values: Sequence[float], others: dict[str,
     below, options = trials.starts({**others, name: values[0]}), FIRST
     for value in values:
         parameters = {**others, name: value}
-        if rows:
-            below, options = [trials.carried(trial, parameters) for trial in rows[-1]], SHORT
-        rows.append([trials.run(parameters, factors, options) for factors in below])
+        try:
+            if rows:
+                below, options = [trials.carried(trial, parameters) for trial in rows[-1]], SHORT
+            rows.append([trials.run(parameters, factors, options) for factors in below])
+        except KeyboardInterrupt:
+            if not rows or not trials.options.hear_interruption():
+                raise
+            break
         _tell(trials.recipe, name, value, {c: max(trial.criteria[c] for trial in rows[-1]) for c in CRITERIA})
         if trials.options.is_spent():
             break
@@ -323,13 +328,18 @@ def _finished(trials: Trials, rows: list[list[Trial]]) -> tuple[tuple[int, int],
     """The best trial goes on to its end; a fit with its parameters made anew replaces it if more criteria say so."""
     value, start = best_place(losses(rows, rows), np.array([[trial.distinct for trial in row] for row in rows]))
     best = rows[value][start]
-    if trials.options.is_spent():
-        return (value, start), best
-    end = trials.finish(best.parameters, best.factors)
-    # Where the walk has begun, nothing would be new.
-    if value == start == 0 or trials.options.is_spent():
+    end = best
+    try:
+        if not trials.options.is_spent():
+            end = trials.finish(best.parameters, best.factors)
+        # Where the walk has begun, nothing would be new.
+        if value == start == 0 or trials.options.is_spent():
+            return (value, start), end
+        anew = trials.finish(best.parameters, trials.own_start(best.parameters))
+    except KeyboardInterrupt:
+        if not trials.options.hear_interruption():
+            raise
         return (value, start), end
-    anew = trials.finish(best.parameters, trials.own_start(best.parameters))
     votes = np.sign(_verdicts([[anew]], "strength") - _verdicts([[end]], "strength"))
     # Where criteria are divided, distinct components decide.
     return ((value, 0), anew) if (votes.sum(), anew.distinct) > (0, end.distinct) else ((value, start), end)

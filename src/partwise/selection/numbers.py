@@ -24,7 +24,11 @@ def count(
     """One trial per number, until a few in a row were worse than the best; then those between it and its neighbours."""
     found: list[T] = []
     for k in grid.values:
-        found.append(trial(int(k)))
+        try:
+            found.append(trial(int(k)))
+        except KeyboardInterrupt:
+            if not found or not options.hear_interruption():
+                raise
         if options.is_spent() or (grid.refined and best_of(found) < len(found) - WORSE_IN_A_ROW):
             break
     trials = dict(zip(map(int, grid.values), found, strict=False))
@@ -33,7 +37,11 @@ def count(
         low, high = grid.values[max(best - 1, 0)], grid.values[min(best + 1, len(found) - 1)]
         for k in np.unique(np.linspace(low, high, MOST_BETWEEN + 2).round()).astype(int).tolist():
             if k not in grid.values and not options.is_spent():
-                trials[k] = trial(k)
+                try:
+                    trials[k] = trial(k)
+                except KeyboardInterrupt:
+                    if not options.hear_interruption():
+                        raise
     numbers = sorted(trials)
     return numbers, [trials[k] for k in numbers]
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..callbacks.base import Budgets, Callback, Progress, Snapshot
+from ..callbacks.base import Budgets, Callback, Interruption, Progress, Snapshot
 from ..core.objective import Objective
 from ..core.rounding import negligible
 from ..core.state import State
@@ -52,6 +52,13 @@ class Options:
     def is_spent(self) -> bool:
         """Whether a budget is spent, so that no fit inside this one should begin."""
         return Budgets(self.callbacks).is_spent()
+
+    def hear_interruption(self) -> bool:
+        """Remember that Ctrl-C was pressed during preparations; False if this fit cannot use what they have so far."""
+        heard = [callback for callback in self.callbacks if isinstance(callback, Interruption)]
+        for callback in heard:
+            callback.heard = True
+        return bool(heard)
 
 
 @dataclass(frozen=True)
