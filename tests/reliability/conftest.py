@@ -10,7 +10,7 @@ def pytest_addoption(parser):
 
 
 def pytest_runtest_logreport(report):
-    if report.when == "call" and "test_cases.py" in report.nodeid:
+    if report.when == "call" and "test_cases.py::test_case[" in report.nodeid:
         OUTCOMES[report.outcome] += 1
 
 
