@@ -3,8 +3,9 @@
 What OpenBLAS computes differs in the last digits between its kernels, and what numba compiles between processors; no
 test may depend on that. All tests are run once per kernel, with as many processes as there are cores:
 
-    python tests/cpus                                  all kernels; writes docs/measured/cpus.json
-    python tests/cpus --only Prescott tests/graphs     one of them, some tests; writes nothing
+    python tests/cpus                                  all kernels; docs/measured/cpus.json gets each as it is done
+    python tests/cpus --only Prescott                  one of them, which takes the place of its counts there
+    python tests/cpus --only Prescott tests/graphs     some tests; writes nothing
 """
 
 import argparse
@@ -53,12 +54,13 @@ def main():
                 continue
             print(f"\n{kernel.name}: {kernel.reason or 'all tests'}", flush=True)
             results[kernel.name] = {"reason": kernel.reason} if kernel.reason else run(kernel, options.tests, folder)
+            if not options.tests:
+                known = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {}
+                MEASURED.write_text(json.dumps({**known, **results}, indent=1) + "\n", encoding="utf-8")
     print()
     for name, result in results.items():
         shown = result.get("reason") or ", ".join(f"{count} {what}" for what, count in result.items())
         print(f"{name:>16}: {shown}")
-    if not options.only and not options.tests:
-        MEASURED.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     failed = any(result.get("failed") or result.get("passed") == 0 for result in results.values())
     sys.exit(1 if failed or not results else 0)
 
