@@ -76,6 +76,17 @@ def test_codes_of_new_samples_are_optimal():
     assert np.abs(codes * gradient).max() < 1e-5 * new.sum(axis=1).max()
 
 
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_a_fitted_model_keeps_no_data(make, tmp_path):
+    data = np.random.RandomState(0).poisson(1.0, size=(400, 300)).astype(float)
+    sizes = []
+    for loss in ("kullback-leibler", "frobenius"):
+        model = NMF(2, loss=loss, max_iter=12, tol=0, random_state=0).fit(make(data))
+        model.save(tmp_path / "model.npz")
+        sizes.append((tmp_path / "model.npz").stat().st_size)
+    assert sizes[0] < 1.5 * sizes[1]
+
+
 def test_refuses_other_losses():
     with pytest.raises(ValueError, match="needs the Kullback–Leibler divergence"):
         NMF(4, solver="newton").fit(X)

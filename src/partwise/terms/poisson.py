@@ -59,6 +59,13 @@ class BoundKullbackLeibler(BoundDivergence):
         state.X.map_rows(attract, len(F))
         return form.value(F, logs), N, np.broadcast_to(form.linear, F.shape)
 
+    def kept(self) -> BoundDivergence:
+        """Also without the data and the lists of their positive entries."""
+        other = super().kept()
+        for name in ("_X", "_counts"):
+            other.__dict__.pop(name, None)
+        return other
+
     def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
         """New samples count once each, with all entries that are not missing."""
         return BoundKullbackLeibler(X_new)
