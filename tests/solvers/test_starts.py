@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partwise.core.storage import as_operand
-from partwise.solvers.starts import as_coordinates, kmeans_start, start_factors
+from partwise.solvers.starts import as_coordinates, kmeans_start, start_factors, start_from_labels
 
 X = np.random.RandomState(0).uniform(0.1, 1.0, size=(5, 4))
 
@@ -60,3 +60,11 @@ def test_coordinates_have_no_unit():
     np.testing.assert_array_equal(Gt, np.ldexp(Ht, 20))
     np.testing.assert_allclose(W @ Ht.T, factors[0][0] @ factors[0][1].T)
     np.testing.assert_allclose(np.linalg.norm(Ht, axis=0), np.sqrt(np.mean(np.sum(data**2, axis=1))))
+
+
+def test_a_sample_of_weight_two_counts_twice_in_a_start_from_labels():
+    labels, weight = np.array([0, 0, 1, 1, 1]), np.array([2, 1, 1, 2, 1])
+    W, Ht = start_from_labels(as_operand(X, sample_weight=weight.astype(float)), labels, 2)
+    V, Gt = start_from_labels(as_operand(np.repeat(X, weight, axis=0)), np.repeat(labels, weight), 2)
+    np.testing.assert_allclose(np.repeat(W, weight, axis=0), V)
+    np.testing.assert_allclose(Ht, Gt)

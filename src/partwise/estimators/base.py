@@ -30,8 +30,7 @@ from ..selection.grids import Grid, open_parameters
 from ..solvers.choice import choose_solver
 from ..solvers.loop import Options, Result, minimise
 from ..solvers.point import Solver
-from ..solvers.sampled import sampled_start
-from ..solvers.starts import as_coordinates, start_factors
+from ..solvers.starts import as_coordinates, sampled_start, start_factors
 from ..terms import BetaDivergence, Frobenius
 from .assignment import KMEANS_STARTS, Assignment
 from .duplicates import warn_if_duplicate

@@ -20,9 +20,9 @@ from ..core.term import BoundPenalty, BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
 from ..solvers.choice import choose_dual_solver
 from ..solvers.codes import code_rows
-from ..solvers.dual_starts import dual_start
 from ..solvers.loop import Options, minimise
 from ..solvers.point import Solver
+from ..solvers.starts import dual_start
 from ..terms import Frobenius
 from ..terms.dual import BoundDualTerm, BoundRobustDualFit
 from ..terms.dual import dual as dual_state

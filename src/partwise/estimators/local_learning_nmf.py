@@ -14,7 +14,8 @@ from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..selection.grids import NEIGHBORS, RANKS, STRENGTHS, Grid
 from ..solvers.loop import Options
-from ..solvers.spectral import spectral_embedding, start_from_labels
+from ..solvers.spectral import spectral_embedding
+from ..solvers.starts import start_from_labels
 from ..terms.divergence import order
 from ..terms.local_learning import BoundLocalLearning, LocalLearning
 from .assignment import Assignment

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..core.dual import KernelMatrix
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..solvers.dual_starts import feature_residuals
+from ..solvers.starts import feature_residuals
 from ..terms.dual import BoundRobustDualFit, DualFit, LocalSimilarity, RobustDualFit
 from ..terms.orthogonality import Orthogonality
 from .dual import BaseDualFactorization

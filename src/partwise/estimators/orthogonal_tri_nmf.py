@@ -18,10 +18,10 @@ from ..core.storage import as_operand
 from ..core.term import BoundTerm, Term
 from ..core.tri import TriState
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray, column_norms, dot64
-from ..solvers.dual_starts import start_codes
 from ..solvers.loop import Options
 from ..solvers.point import Solver
 from ..solvers.row_assignment import RowAssignment
+from ..solvers.starts import start_codes
 from ..solvers.tri_multiplicative import TriMultiplicative
 from ..terms.orthogonal_fit import TriFit, tri
 from .options import Assign, ClusterInit, OrthogonalSolver

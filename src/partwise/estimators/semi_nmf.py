@@ -13,9 +13,9 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import COMPONENTS
-from ..solvers.dual_starts import start_codes
 from ..solvers.free_components import least_squares
 from ..solvers.loop import Options
+from ..solvers.starts import start_codes
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .options import Assign, ClusterInit, Solver

@@ -1,4 +1,4 @@
-"""Spectral embeddings of the samples, and starts made of clusters."""
+"""Spectral embeddings of the samples."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
-from ..core.operand import Operand
-from ..core.storage import group_means
-from ..core.types import Array, IntArray
+from ..core.types import Array
 from ..core.warn import quiet
 
 # Up to so many samples the dense eigenproblem is the fastest and most exact way.
 MOST_DENSE = 2000
 LOBPCG_ITERATIONS, LOBPCG_TOLERANCE, LOBPCG_EXTRA = 300, 1e-8, 5
-# Share of every other cluster in a sample's first code: none would be locked out by a multiplicative solver.
-SHARE = 0.2
 
 
 def spectral_embedding(B: Any, n_components: int) -> Array:
@@ -59,26 +55,3 @@ def _smallest_eigenvectors(B: Any, k: int) -> Array:
     with quiet():
         values, vectors = lobpcg(S, start, M=jacobi, largest=False, maxiter=LOBPCG_ITERATIONS, tol=LOBPCG_TOLERANCE)
     return np.asarray(vectors[:, np.argsort(values)[:k]])
-
-
-def start_from_labels(X: Operand, labels: IntArray, n_components: int) -> tuple[Array, Array]:
-    """W and Hᵀ: codes at the clusters, with a share of every other one; components at the means of the clusters.
-
-    Parameters
-    ----------
-    X : Operand
-        Complete data.
-    labels : ndarray of int, shape (n_samples,)
-        Cluster of every sample, 0 … n_components − 1; clusters may be empty.
-    n_components : int
-    """
-    W = np.full((X.shape[0], n_components), SHARE, X.dtype)
-    W[np.arange(len(W)), labels] += 1
-    used, numbered = np.unique(labels, return_inverse=True)
-    means = group_means(X, numbered.ravel(), len(used), np.ones(len(W), X.dtype)).array
-    Ht = np.full((X.shape[1], n_components), X.mean(), X.dtype)
-    Ht[:, used] = (means.toarray() if sp.issparse(means) else means).T
-    energy = float(((W.T @ W) * (Ht.T @ Ht)).sum(dtype=np.float64))
-    if energy > 0:
-        W *= X.dtype.type(np.sum(X.t_dot(W) * Ht, dtype=np.float64) / energy)
-    return W, Ht

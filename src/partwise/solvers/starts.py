@@ -1,20 +1,40 @@
-"""Where a fit begins: random, from singular vectors, or from k-means."""
+"""Where a fit begins: at random, from singular vectors, from clusters, or from a fit of a sample of the rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import qr, svd
 
+from ..core.distinct import count_distinct
+from ..core.dual import DualState, KernelMatrix
+from ..core.objective import Objective
 from ..core.operand import Operand
-from ..core.types import Array, column_norms
+from ..core.state import State
+from ..core.storage import group_means
+from ..core.types import CODES, COMPONENTS, Array, IntArray, column_norms, dot64
+from .choice import choose_solver
+from .codes import code_samples
 from .kmeans import cluster
+from .loop import Options, minimise
 
-# Share of every other cluster in a sample's first code: none would be locked out by a multiplicative solver.
-KMEANS_SHARE = 0.2
+# Share of every other cluster in a sample's first code: without it, multiplicative steps could never change clusters.
+CLUSTER_SHARE = 0.2
 # What zeros of "nndsvda" become, as a share of the size of an entry (benchmarks/start_filler.py compares shares).
 FILLER_SHARE = 0.1
+# A sampled start: the share of the rows it fits, the fewest of them, its sweeps, and passes to code all samples.
+SAMPLE_SHARE = 8
+LEAST_ROWS_PER_COMPONENT = 10
+SAMPLE_SWEEPS = 40
+CODING_PASSES = 50
+# Rounds of clustering and weighing features by what the clusters leave of them.
+DOUBT_ROUNDS = 2
+
+# From the norms of the features' residuals to how much every feature counts.
+Doubt = Callable[[Array], Array]
 
 
 def start_factors(X: Operand, n_components: int, init: str, rng: np.random.RandomState) -> tuple[Array, Array]:
@@ -34,6 +54,218 @@ def start_factors(X: Operand, n_components: int, init: str, rng: np.random.Rando
     if init == "kmeans":
         return balanced(*kmeans_start(X, n_components, rng), X.sample_weight)
     return nndsvd_start(X, n_components, rng, fill=init == "nndsvda")
+
+
+def random_start(X: Operand, k: int, rng: np.random.RandomState) -> tuple[Array, Array]:
+    """Uniform entries whose product has the mean of X."""
+    scale = 2 * _entry_size(X, k)
+    W, Ht = (rng.uniform(size=(rows, k)) * scale for rows in X.shape)
+    return W.astype(X.dtype), Ht.astype(X.dtype)
+
+
+def nndsvd_start(X: Operand, k: int, rng: np.random.RandomState, fill: bool) -> tuple[Array, Array]:
+    """Non-negative double singular value decomposition (Boutsidis & Gallopoulos 2008).
+
+    Each singular pair gives one component: the larger of its two non-negative halves. A sample of weight two counts as
+    if it were there twice. With `fill` ("nndsvda") zeros become a share of √(mean(X) / k), which grows with X as the
+    factors do; the mean of X itself, which others take, makes the model depend on the unit of X. Components beyond the
+    rank of X start at random.
+    """
+    n, m = X.shape
+    rank = min(k, n, m)
+    U, s, V = _truncated_svd(X, rank, rng)
+    W, Ht = random_start(X, k, rng)
+    W[:, 0], Ht[:, 0] = np.sqrt(s[0]) * np.abs(U[:, 0]), np.sqrt(s[0]) * np.abs(V[:, 0])
+    for j in range(1, rank):
+        halves = [(np.maximum(sign * U[:, j], 0), np.maximum(sign * V[:, j], 0)) for sign in (1, -1)]
+        norms = [(_norm(u, X.sample_weight), _norm(v)) for u, v in halves]
+        larger = int(norms[0][0] * norms[0][1] <= norms[1][0] * norms[1][1])
+        (u, v), (of_u, of_v) = halves[larger], norms[larger]
+        if of_u * of_v > 0 and s[j] > 0:
+            length = np.sqrt(s[j] * of_u * of_v)
+            W[:, j], Ht[:, j] = length * u / of_u, length * v / of_v
+    floor = X.dtype.type(np.finfo(X.dtype).eps * max(W.max(), Ht.max()))
+    filler = X.dtype.type(FILLER_SHARE * _entry_size(X, k) if fill else 0)
+    for F in (W, Ht):
+        F[floor >= F] = filler
+    return W, Ht
+
+
+def _truncated_svd(X: Operand, rank: int, rng: np.random.RandomState) -> tuple[Array, Array, Array]:
+    """Leading singular triplets by randomised subspace iteration (Halko et al. 2011), through products with X only.
+
+    With sample weights they are those of data with each sample repeated as often; U has one row for all repetitions.
+    """
+    root = np.ones((1, 1), X.dtype) if X.sample_weight is None else np.sqrt(X.sample_weight)[:, None]
+    # The test matrix lives in the space of the features, so that it does not change when samples are repeated.
+    Q = rng.standard_normal((X.shape[1], min(rank + 10, X.shape[1]))).astype(X.dtype)
+    for _ in range(5):
+        Q = qr(root * X.dot(Q), mode="economic")[0]
+        Q = qr(X.t_dot(root * Q), mode="economic")[0]
+    U, s, Zt = svd(root * X.dot(Q), full_matrices=False)
+    s, V = s[:rank], (Q @ Zt.T)[:, :rank]
+    if X.sample_weight is None:
+        return U[:, :rank], s, V
+    return X.dot(V) / np.maximum(s, np.finfo(s.dtype).tiny), s, V
+
+
+def _norm(vector: Array, weight: Array | None = None) -> Any:
+    return np.linalg.norm(vector if weight is None else vector * np.sqrt(weight))
+
+
+def _entry_size(X: Operand, k: int) -> float:
+    """√(mean(X) / k): if all entries of W and H had this size, W H would have the mean of X."""
+    return float(np.sqrt(X.mean() / k))
+
+
+def kmeans_start(X: Operand, k: int, rng: np.random.RandomState) -> tuple[Array, Array]:
+    """Components at the centres of k-means, codes at the clusters."""
+    _check_clusters(X, k)
+    labels, centres = cluster(X.narrow_array, k, 1, _seed(rng), X.sample_weight)
+    Ht = np.maximum(centres, 0).T.astype(X.dtype)
+    return _fitting(X, cluster_codes(labels, k, X.dtype), np.ascontiguousarray(Ht))
+
+
+def start_from_labels(X: Operand, labels: IntArray, n_components: int) -> tuple[Array, Array]:
+    """W and Hᵀ: codes at given clusters, components at the means of the clusters.
+
+    Parameters
+    ----------
+    X : Operand
+        Complete data.
+    labels : ndarray of int, shape (n_samples,)
+        Cluster of every sample, 0 … n_components − 1; clusters may be empty.
+    n_components : int
+    """
+    used, numbered = np.unique(labels, return_inverse=True)
+    weight = np.ones(len(labels), X.dtype) if X.sample_weight is None else X.sample_weight
+    means = group_means(X, numbered.ravel(), len(used), weight).array
+    Ht = np.full((X.shape[1], n_components), X.mean(), X.dtype)
+    Ht[:, used] = (means.toarray() if sp.issparse(means) else means).T
+    return _fitting(X, cluster_codes(labels, n_components, X.dtype), Ht)
+
+
+def sampled_start(
+    X: Operand,
+    n_components: int,
+    rng: np.random.RandomState,
+    fit_to: Callable[[Operand], Objective],
+    options: Options,
+) -> tuple[Array, Array]:
+    """Fit an eighth of the rows for 40 sweeps, then solve once for the codes of all.
+
+    Parameters
+    ----------
+    X : Operand
+    n_components : int
+    rng : numpy.random.RandomState
+    fit_to : callable
+        Makes the fit, without penalties, of a sample.
+    options : Options
+        Of the fit that will start from here.
+
+    Returns
+    -------
+    W : ndarray of shape (n_samples, n_components)
+    Ht : ndarray of shape (n_features, n_components)
+    """
+    n = X.shape[0]
+    size = min(n, max(n // SAMPLE_SHARE, LEAST_ROWS_PER_COMPONENT * n_components))
+    sample = X.take(np.sort(rng.choice(n, size, replace=False)))
+    objective = fit_to(sample)
+    start = State(sample, *random_start(sample, n_components, rng))
+    with sample.at_work():
+        result = minimise(
+            objective, choose_solver("auto", objective), [lambda: start], options.inside(SAMPLE_SWEEPS, 0.0)
+        )
+    W, Ht = result.state.W, result.state.Ht
+    return code_samples(objective.terms, X, Ht, W, max_passes=CODING_PASSES), Ht
+
+
+def dual_start(
+    kernel: KernelMatrix, k: int, init: str, rng: np.random.RandomState, doubt: Doubt | None = None
+) -> DualState:
+    """Codes with columns of unit norm, and coefficients proportional to them.
+
+    So every component is a mean of the samples that use it; one number, the same for all, makes the fit as good as it
+    can be.
+
+    Parameters
+    ----------
+    kernel : KernelMatrix
+    k : int
+    init : {"kmeans", "random"}
+        Clusters of the features (of the rows of a kernel without any), with a share of every other cluster; or uniform
+        numbers.
+    rng : numpy.random.RandomState
+    doubt : callable, optional
+        How the fit weighs features by their residuals; k-means then weighs them so too.
+    """
+    X = kernel.operand
+    W = start_codes(X, k, init, rng, doubt)
+    norms = column_norms(W)
+    W /= norms.astype(X.dtype)
+    P = W * (norms / W.sum(axis=0, dtype=np.float64)).astype(X.dtype)
+    state = DualState(kernel, W, P)
+    energy = dot64(state.gram(CODES), state.gram(COMPONENTS))
+    if energy <= 0:
+        return state
+    return DualState(kernel, W, P * X.dtype.type(max(state.cross(), 0.0) / energy))
+
+
+def start_codes(X: Operand, k: int, init: str, rng: np.random.RandomState, doubt: Doubt | None = None) -> Array:
+    """Codes alone: clusters of k-means with a share of every other cluster, or uniform numbers.
+
+    Parameters
+    ----------
+    X, k, init, rng, doubt
+        As for :func:`dual_start`, with the features in the place of the kernel.
+    """
+    if init == "random":
+        return rng.uniform(size=(X.shape[0], k)).astype(X.dtype)
+    _check_clusters(X, k)
+    return cluster_codes(_clusters(X, k, _seed(rng), doubt), k, X.dtype)
+
+
+def cluster_codes(labels: IntArray, k: int, dtype: Any) -> Array:
+    """Codes at the clusters, with a share of every other one."""
+    W = np.full((len(labels), k), CLUSTER_SHARE, dtype)
+    W[np.arange(len(W)), labels] += 1
+    return W
+
+
+def _clusters(X: Operand, k: int, seed: int, doubt: Doubt | None) -> IntArray:
+    """Labels by k-means; features that the clusters (at first their one mean) leave far off count less."""
+
+    def kmeans(data: Any) -> IntArray:
+        # Equal samples may have features that differ by rounding; clusters must not tell them apart.
+        n_clusters = k if sp.issparse(data) else count_distinct(data, k)
+        return cluster(data, n_clusters, 1, seed, X.sample_weight)[0]
+
+    if doubt is None:
+        return kmeans(X.narrow_array)
+    labels = np.zeros(X.shape[0], np.intp)
+    for _ in range(DOUBT_ROUNDS):
+        weights = doubt(feature_residuals(X, labels))
+        if weights.min() == 1:
+            return kmeans(X.narrow_array)
+        labels = kmeans(_times(X.narrow_array, np.sqrt(weights).astype(X.dtype)))
+    return labels
+
+
+def feature_residuals(X: Operand, labels: IntArray) -> Array:
+    """Norm, for every feature, of its distances from the means of the clusters."""
+    n, k = X.shape[0], int(labels.max()) + 1
+    members = np.zeros((n, k), X.dtype)
+    members[np.arange(n), labels] = 1
+    sums = X.t_dot(members).astype(np.float64)
+    counts = np.maximum(np.bincount(labels, minlength=k), 1)
+    return np.sqrt(np.maximum(X.column_squared_norms() - (sums * sums) @ (1 / counts), 0))
+
+
+def _times(X: Any, scale: Array) -> Any:
+    """X with its columns scaled: a copy."""
+    return sp.csr_array(X @ sp.diags_array(scale)) if sp.issparse(X) else X * scale
 
 
 def balanced(W: Array, Ht: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
@@ -56,82 +288,21 @@ def as_coordinates(X: Operand, W: Array, Ht: Array) -> tuple[Array, Array]:
     return W * lengths, Ht / lengths
 
 
-def random_start(X: Operand, k: int, rng: np.random.RandomState) -> tuple[Array, Array]:
-    """Uniform entries whose product has the mean of X."""
-    scale = 2 * _entry_size(X, k)
-    W, Ht = (rng.uniform(size=(rows, k)) * scale for rows in X.shape)
-    return W.astype(X.dtype), Ht.astype(X.dtype)
-
-
-def _entry_size(X: Operand, k: int) -> float:
-    """√(mean(X) / k): if all entries of W and H had this size, W H would have the mean of X."""
-    return float(np.sqrt(X.mean() / k))
-
-
-def nndsvd_start(X: Operand, k: int, rng: np.random.RandomState, fill: bool) -> tuple[Array, Array]:
-    """Non-negative double singular value decomposition (Boutsidis & Gallopoulos 2008).
-
-    Each singular pair gives one component: the larger of its two non-negative halves. A sample of weight two counts as
-    if it were there twice. With `fill` ("nndsvda") zeros
-    become a share of √(mean(X) / k), which grows with X as the factors do; the mean of X itself, which others take,
-    makes the model depend on the unit of X. Components beyond the rank of X start at random.
-    """
-    n, m = X.shape
-    rank = min(k, n, m)
-    U, s, V = _truncated_svd(X, rank, rng)
-    W, Ht = random_start(X, k, rng)
-    W[:, 0], Ht[:, 0] = np.sqrt(s[0]) * np.abs(U[:, 0]), np.sqrt(s[0]) * np.abs(V[:, 0])
-    for j in range(1, rank):
-        halves = [(np.maximum(sign * U[:, j], 0), np.maximum(sign * V[:, j], 0)) for sign in (1, -1)]
-        norms = [(_norm(u, X.sample_weight), _norm(v)) for u, v in halves]
-        larger = int(norms[0][0] * norms[0][1] <= norms[1][0] * norms[1][1])
-        (u, v), (of_u, of_v) = halves[larger], norms[larger]
-        if of_u * of_v > 0 and s[j] > 0:
-            length = np.sqrt(s[j] * of_u * of_v)
-            W[:, j], Ht[:, j] = length * u / of_u, length * v / of_v
-    floor = X.dtype.type(np.finfo(X.dtype).eps * max(W.max(), Ht.max()))
-    filler = X.dtype.type(FILLER_SHARE * _entry_size(X, k) if fill else 0)
-    for F in (W, Ht):
-        F[floor >= F] = filler
+def _fitting(X: Operand, W: Array, Ht: Array) -> tuple[Array, Array]:
+    """The same factors with the codes scaled so that the fit is as good as it can be."""
+    counted = W if X.sample_weight is None else W * X.sample_weight[:, None]
+    energy = dot64(W.T @ counted, Ht.T @ Ht)
+    if energy > 0:
+        W *= X.dtype.type(dot64(X.t_dot(counted), Ht) / energy)
     return W, Ht
 
 
-def _norm(vector: Array, weight: Array | None = None) -> Any:
-    return np.linalg.norm(vector if weight is None else vector * np.sqrt(weight))
-
-
-def _truncated_svd(X: Operand, rank: int, rng: np.random.RandomState) -> tuple[Array, Array, Array]:
-    """Leading singular triplets by randomised subspace iteration (Halko et al. 2011), through products with X only.
-
-    With sample weights they are those of data with each sample repeated as often; U has one row for all repetitions.
-    """
-    root = np.ones((1, 1), X.dtype) if X.sample_weight is None else np.sqrt(X.sample_weight)[:, None]
-    # The test matrix lives in the space of the features, so that it does not change when samples are repeated.
-    Q = rng.standard_normal((X.shape[1], min(rank + 10, X.shape[1]))).astype(X.dtype)
-    for _ in range(5):
-        Q = qr(root * X.dot(Q), mode="economic")[0]
-        Q = qr(X.t_dot(root * Q), mode="economic")[0]
-    U, s, Zt = svd(root * X.dot(Q), full_matrices=False)
-    s, V = s[:rank], (Q @ Zt.T)[:, :rank]
-    if X.sample_weight is None:
-        return U[:, :rank], s, V
-    return X.dot(V) / np.maximum(s, np.finfo(s.dtype).tiny), s, V
-
-
-def kmeans_start(X: Operand, k: int, rng: np.random.RandomState) -> tuple[Array, Array]:
-    """Components at the centres of k-means, codes at the clusters."""
+def _check_clusters(X: Operand, k: int) -> None:
     if k > X.shape[0]:
         raise ValueError(
             f"init='kmeans' needs at least n_components={k} samples, X has {X.shape[0]}. Use init='random'."
         )
-    seed = int(rng.randint(np.iinfo(np.int32).max))
-    labels, centres = cluster(X.narrow_array, k, 1, seed, X.sample_weight)
-    W = np.full((X.shape[0], k), KMEANS_SHARE, X.dtype)
-    W[np.arange(len(W)), labels] += 1
-    Ht = np.maximum(centres, 0).T.astype(X.dtype)
-    counted = W if X.sample_weight is None else W * X.sample_weight[:, None]
-    gram = (W.T @ counted) * (Ht.T @ Ht)
-    energy = float(gram.sum(dtype=np.float64))
-    if energy > 0:
-        W *= X.dtype.type(np.sum(X.t_dot(counted) * Ht, dtype=np.float64) / energy)
-    return W, np.ascontiguousarray(Ht)
+
+
+def _seed(rng: np.random.RandomState) -> int:
+    return int(rng.randint(np.iinfo(np.int32).max))
