@@ -27,7 +27,7 @@ from partwise import (
     NormalizedCut,
     load,
 )
-from partwise.core.archive import ReadError, array_text, read_arrays, text_array, write_arrays
+from partwise.files.archive import ReadError, array_text, read_arrays, text_array, write_arrays
 from partwise.persistence import ROOMS, known_classes
 from partwise.terms import L1, Frobenius, NeighborGraph
 from partwise.testing import all_estimators

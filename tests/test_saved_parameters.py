@@ -16,8 +16,8 @@ from sklearn.utils._param_validation import Interval, StrOptions, generate_valid
 
 from partwise import NMF, Factorization, GraphNMF, NormalizedCut, WeightedNMF, load
 from partwise.callbacks.fingerprint import fingerprint
-from partwise.core.archive import KINDS
-from partwise.core.plain import Packer, Unpacker
+from partwise.files.archive import KINDS
+from partwise.files.plain import Packer, Unpacker
 from partwise.graphs import SampleGraph
 from partwise.persistence import known_classes
 from partwise.terms import Frobenius, NeighborGraph

@@ -1,7 +1,7 @@
 """Models on disk: a fitted estimator as arrays and a description, in an npz file without pickles.
 
 The file holds the class's name, the parameters as JSON, and the fitted attributes: arrays, numbers, text, and objects
-of partwise's own classes written the same way (`core.plain`). A new estimator or term needs no code to join: its class
+of partwise's own classes written the same way (`files.plain`). A new estimator or term needs no code to join: its class
 is known if it is defined in one of the rooms of `ROOMS`. Nothing else can be named by a file, and nothing in it
 is executed.
 """
@@ -19,10 +19,10 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .core.archive import Refused, array_text, read_arrays, reading, text_array, write_arrays
-from .core.plain import Packer, Unpacker, stored_attributes
 from .core.types import Array
 from .core.warn import warn
+from .files.archive import Refused, array_text, read_arrays, reading, text_array, write_arrays
+from .files.plain import Packer, Unpacker, stored_attributes
 
 FORMAT, FORMAT_VERSION = "partwise model", 1
 KIND = "a model of partwise"

@@ -8,7 +8,7 @@ from sklearn.base import clone
 import partwise
 from partwise import NMF, GraphNMF
 from partwise.callbacks import Callback, Checkpoint, EarlyStopping, History
-from partwise.core.archive import ReadError, array_text, read_arrays, text_array, write_arrays
+from partwise.files.archive import ReadError, array_text, read_arrays, text_array, write_arrays
 
 
 class Killed(BaseException):
@@ -191,7 +191,7 @@ def test_killed_while_writing_leaves_the_old_file(written, monkeypatch):
     def killed(*_):
         raise Killed
 
-    monkeypatch.setattr("partwise.core.writing.os.fsync", killed)
+    monkeypatch.setattr("partwise.files.writing.os.fsync", killed)
     with pytest.raises(Killed):
         fit(PLAIN, X, Checkpoint(written, every=1), y=None)
     monkeypatch.undo()

@@ -9,7 +9,7 @@ import pytest
 
 from partwise import __version__
 from partwise.cli import main
-from partwise.datasets import registry
+from partwise.datasets import DataSet, registry
 from partwise.experiments import comparison
 from partwise.experiments.preparation import draw_labels
 
@@ -19,7 +19,7 @@ PNG = b"\x89PNG\r\n"
 @pytest.fixture(autouse=True)
 def few_digits(monkeypatch, tmp_path):
     digits = registry.load("digits")
-    small = registry.DataSet(
+    small = DataSet(
         **{**vars(digits), "X": digits.X[:150], "y": digits.y[:150]},
     )
     monkeypatch.setitem(registry.LOADERS, "digits", lambda: small)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from partwise.core import memory
-from partwise.core.archive import MOST_BYTES, most_bytes
 from partwise.core.memory import check_fits, machine_memory
+from partwise.files.archive import MOST_BYTES, most_bytes
 from partwise.graphs import nearest_neighbors
 
 X = np.random.RandomState(0).uniform(size=(6, 4))

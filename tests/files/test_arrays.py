@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from reading import refuse, write
 from scipy.io import loadmat, mmread, mmwrite, savemat
 
-from partwise.core.matlab import matlab_matrices
 from partwise.files import ReadError, read
+from partwise.files.matlab import matlab_matrices
 from partwise.files.matrix_market import matrix_market
 
 RNG = np.random.RandomState(0)
@@ -181,7 +181,7 @@ def test_files_that_declare_more_than_they_hold(tmp_path, monkeypatch):
     write(tmp_path / "f.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n")
     refuse(tmp_path / "f.mtx", "complex")
     np.savez_compressed(tmp_path / "g.npz", X=np.zeros((2**10, 2**10)))
-    monkeypatch.setattr("partwise.core.archive.MOST_BYTES", 2**20)
+    monkeypatch.setattr("partwise.files.archive.MOST_BYTES", 2**20)
     refuse(tmp_path / "g.npz", "GiB are allowed")
 
 
@@ -270,7 +270,7 @@ def test_mat_files_that_crash_other_readers(tmp_path):
 def test_a_compressed_bomb(tmp_path, monkeypatch):
     savemat(tmp_path / "a.mat", {"X": np.zeros((2**9, 2**9))}, do_compression=True)
     assert (tmp_path / "a.mat").stat().st_size < 2**14
-    monkeypatch.setattr("partwise.core.archive.MOST_BYTES", 2**20)
+    monkeypatch.setattr("partwise.files.archive.MOST_BYTES", 2**20)
     refuse(tmp_path / "a.mat", "unpacks to more than is allowed")
 
 

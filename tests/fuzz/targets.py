@@ -22,8 +22,8 @@ from partwise import NMF, GraphNMF, load
 from partwise.callbacks import Checkpoint
 from partwise.callbacks.checkpoint import read_checkpoint
 from partwise.cli import main
-from partwise.core.archive import ReadError, array_text, read_arrays, text_array, write_arrays
 from partwise.files import read
+from partwise.files.archive import ReadError, array_text, read_arrays, text_array, write_arrays
 from partwise.graphs import check_graph
 
 EXECUTIONS = Counter()

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from partwise import GraphNMF
-from partwise.core.archive import write_arrays
+from partwise.files.archive import write_arrays
 from partwise.persistence import FORMAT_VERSION
 
 if __name__ == "__main__":

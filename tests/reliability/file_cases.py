@@ -18,9 +18,9 @@ from scipy.io import savemat
 import partwise
 from partwise import datasets
 from partwise.cli import main
-from partwise.core.archive import ReadError
 from partwise.datasets import CATALOGUE, DataSetError, catalogue, remote
 from partwise.files import read
+from partwise.files.archive import ReadError
 
 IMAGE = '"><img src=x onerror=alert(1)>'
 SCRIPT = "</script><script>alert(2)</script>"
@@ -129,7 +129,7 @@ def bomb(folder):
     """64 MB of zeros in 64 kB."""
     path = folder / "bomb.npz"
     np.savez_compressed(path, X=np.zeros((2**13, 2**10)))
-    with patch("partwise.core.archive.MOST_BYTES", 2**20):
+    with patch("partwise.files.archive.MOST_BYTES", 2**20):
         read(path)
 
 

@@ -150,7 +150,7 @@ def killed_while_writing(model):
         begun = clone(model).set_params(max_iter=5, tol=0.0)
         begun.set_params(callbacks=[Checkpoint(path, every=1), Raises(KeyboardInterrupt(), 3)]).fit(X)
         before = path.read_bytes()
-        with patch("partwise.core.archive.os.fsync", side_effect=Killed):
+        with patch("partwise.files.archive.os.fsync", side_effect=Killed):
             try:
                 checkpointed(model, path).fit(X)
             except Killed:
@@ -164,7 +164,7 @@ def killed_while_writing(model):
 def full_disk(model):
     whole = clone(model).set_params(max_iter=5, tol=0.0).fit(X)
     path = folder() / "run.npz"
-    with patch("partwise.core.archive.os.fsync", side_effect=OSError(errno.ENOSPC, "No space left on device")):
+    with patch("partwise.files.archive.os.fsync", side_effect=OSError(errno.ENOSPC, "No space left on device")):
         model.set_params(max_iter=5, tol=0.0, callbacks=Checkpoint(path, every=1)).fit(X)
     assert np.array_equal(model.embedding_, whole.embedding_)
     assert not list(path.parent.iterdir())

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.archive import Refused, array_text, read_arrays, reading, text_array, write_arrays
-from ..core.plain import Packer, Unpacker, random_state_of
 from ..core.warn import warn
-from ..core.writing import WriteError, check_writable
+from ..files.archive import Refused, array_text, read_arrays, reading, text_array, write_arrays
+from ..files.plain import Packer, Unpacker, random_state_of
+from ..files.writing import WriteError, check_writable
 from .base import Callback, Fit, Snapshot
 from .fingerprint import fingerprint
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn, Protocol
 
 from .. import __version__
-from ..core import writing
+from ..files import writing
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from .. import estimators
 from ..core.interruption import fit_whole
 from ..core.types import Array
-from ..core.writing import WriteError
+from ..files.writing import WriteError
 from .arguments import CommandError, add_columns, add_seed, check_output, components
 from .inputs import describe, read_file
 from .lines import say

@@ -8,7 +8,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..core.writing import WriteError
 from ..experiments import (
     Journal,
     JournalInUse,
@@ -23,6 +22,7 @@ from ..experiments.example import example
 from ..experiments.plan import Plan
 from ..experiments.sensitivity import sensitivities
 from ..experiments.tables import LEGEND, counts_line, plain_tables
+from ..files.writing import WriteError
 from ..report import reproduction_page
 from .arguments import CommandError, check_output, whole_number, write_whole
 from .lines import say, terminal_width

@@ -1,7 +1,8 @@
 """Data sets by name: shipped with scikit-learn, in a folder of the user's, in the cache, or downloaded."""
 
+from ..files.data_set import DataSet
 from .catalogue import CATALOGUE, Entry
 from .files import DataSetError, cache_folder, find, user_folder
-from .registry import DataSet, load, names
+from .registry import load, names
 
 __all__ = ["CATALOGUE", "DataSet", "DataSetError", "Entry", "cache_folder", "find", "load", "names", "user_folder"]

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.archive import ReadError, read_arrays, reading, write_arrays
-from ..core.sparse_arrays import NAMES, holds_sparse, read_sparse
 from ..core.types import Array
+from ..files.archive import ReadError, read_arrays, reading, write_arrays
+from ..files.sparse_arrays import NAMES, holds_sparse, read_sparse
 
 FOLDER_VARIABLE = "PARTWISE_DATA"
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.archive import check_file, reading
-from ..core.matlab import matlab_matrices
 from ..core.types import Array
+from ..files.archive import check_file, reading
+from ..files.matlab import matlab_matrices
 from . import files
 from .catalogue import Entry, Fetcher, Manual, Matlab
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..core.writing import write_whole
+from ..files.writing import write_whole
 from .runs import SCORES, Run
 
 try:

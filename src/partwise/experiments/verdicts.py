@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.writing import write_whole
+from ..files.writing import write_whole
 from .journal import Journal
 from .plan import DEFAULTS, Place, Plan
 from .printed import AVERAGE, Printed

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..core.archive import Refused, read_array, read_arrays
-from ..core.matlab import matlab_matrices
-from ..core.sparse_arrays import holds_sparse, read_sparse
 from ..core.types import Array
+from .archive import Refused, read_array, read_arrays
 from .contents import KIND, Contents
+from .matlab import matlab_matrices
 from .matrix_market import matrix_market
+from .sparse_arrays import holds_sparse, read_sparse
 
 # Under these names files from elsewhere hold their samples and classes.
 SAMPLES, LABELS = ("X", "fea", "data", "features", "x"), ("y", "Y", "gnd", "labels", "label", "target")

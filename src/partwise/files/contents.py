@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.archive import Refused
-from ..core.plain import check_lengths
-from ..datasets import DataSet
+from .archive import Refused
+from .data_set import DataSet
 from .labels import UNKNOWN, number_classes
+from .plain import check_lengths
 
 KIND = "data"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core.archive import Refused, most_bytes
 from ..core.types import Array
+from .archive import Refused, most_bytes
 from .contents import Contents
 from .texts import count_words
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.archive import Refused
 from ..core.types import Array, IntArray
+from .archive import Refused
 from .cells import MISSING, number
 
 UNKNOWN = -1

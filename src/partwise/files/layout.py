@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from ..core.archive import Refused
+from .archive import Refused
 from .cells import has_decimal_comma, is_whole, number
 
 # Columns that hold classes, texts, or the names of samples, if the user says nothing.

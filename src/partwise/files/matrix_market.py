@@ -12,10 +12,10 @@ from typing import IO, Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.archive import Refused
-from ..core.plain import check_lengths
 from ..core.types import Array
 from ..core.warn import quiet
+from .archive import Refused
+from .plain import check_lengths
 
 FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 MIRRORED = {"general": 0, "symmetric": 1, "skew-symmetric": -1}

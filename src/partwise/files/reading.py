@@ -12,11 +12,11 @@ from typing import Literal
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.archive import ReadError, Refused, check_file, reading
-from ..datasets import DataSet
+from .archive import ReadError, Refused, check_file, reading
 from .arrays import read_mat, read_mtx, read_npy, read_npz
 from .cells import SEPARATORS
 from .contents import KIND, Contents, as_data_set
+from .data_set import DataSet
 from .folders import read_folder
 from .layout import Wishes
 from .tables import read_table

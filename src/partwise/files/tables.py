@@ -11,8 +11,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..core.archive import Refused
 from ..core.types import Array
+from .archive import Refused
 from .cells import SEPARATORS, find_separator, hinted_separator, number, with_point
 from .contents import Contents
 from .layout import Layout, Wishes, lay_out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.archive import Refused
+from .archive import Refused
 
 
 def count_words(texts: Sequence[str]) -> tuple[Any, list[str]]:

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.types import Array
 from .archive import Refused, most_bytes
 from .plain import check_lengths, sparse_matrix
-from .types import Array
 
 HEADER_BYTES, WORD = 128, 8
 MATRIX, COMPRESSED = 14, 15

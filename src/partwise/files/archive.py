@@ -20,8 +20,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from .memory import machine_memory
-from .types import Array
+from ..core.memory import machine_memory
+from ..core.types import Array
 from .writing import whole_file
 
 # What one file may declare, unless the caller knows better.
@@ -148,7 +148,7 @@ def read_array(stream: IO[bytes], size: int) -> Array:
 
 
 def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Array], *, compress: bool = False) -> None:
-    """Write arrays as an npz file, whole or not at all; see :func:`partwise.core.writing.whole_file`."""
+    """Write arrays as an npz file, whole or not at all; see :func:`partwise.files.writing.whole_file`."""
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     with whole_file(path) as stream, zipfile.ZipFile(stream, "w", method, compresslevel=1) as file:
         for name, array in arrays.items():

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.indices import check_pointers
+from ..core.types import Array
 from .archive import KINDS, Refused
-from .indices import check_pointers
-from .types import Array
 
 Tree = Any
 # Deeper than anything that is written; JSON of a thousand brackets would exhaust the stack.

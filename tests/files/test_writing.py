@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from partwise.core.archive import read_arrays, write_arrays
-from partwise.core.writing import PREFIX, SUFFIX, WriteError, check_writable, whole_file, write_whole
+from partwise.files.archive import read_arrays, write_arrays
+from partwise.files.writing import PREFIX, SUFFIX, WriteError, check_writable, whole_file, write_whole
 
 WRITER = """
 import sys, time
 import numpy as np
-from partwise.core.archive import write_arrays
+from partwise.files.archive import write_arrays
 end = time.monotonic() + 1.5
 while time.monotonic() < end:
     write_arrays(sys.argv[1], {"a": np.full(20_000, int(sys.argv[2])), "b": np.full(10, int(sys.argv[2]))})
@@ -95,7 +95,7 @@ def test_an_error_leaves_the_old_file(tmp_path):
 def test_what_killed_writers_leave_is_removed(tmp_path):
     code = f"""
 import os, signal
-from partwise.core.writing import whole_file
+from partwise.files.writing import whole_file
 with whole_file({str(tmp_path / "a")!r}) as stream:
     stream.write(b"half")
     stream.flush()
@@ -159,7 +159,7 @@ def test_pipes_and_devices_are_written_to(tmp_path):
         write_arrays(device, {"a": np.arange(5)})
         assert stat.S_ISCHR(device.stat().st_mode)
     code = (
-        "from partwise.core.writing import write_whole as w, check_writable as c; p = '/dev/stdout'; c(p); w(p, b'x')"
+        "from partwise.files.writing import write_whole as w, check_writable as c; p = '/dev/stdout'; c(p); w(p, b'x')"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"x"
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.types import Array
 from .archive import Refused
 from .plain import check_lengths, sparse_matrix
-from .types import Array
 
 Parts = Mapping[str, Array]
 COMPRESSED = ("indices", "indptr")
