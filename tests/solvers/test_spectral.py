@@ -3,9 +3,6 @@
 import numpy as np
 import scipy.sparse as sp
 
-from partwise.core.state import State
-from partwise.core.storage import as_operand
-from partwise.solvers.row_assignment import OneEntryObjective
 from partwise.solvers.spectral import spectral_embedding
 
 
@@ -19,9 +16,3 @@ def test_smallest_eigenvectors_and_samples_without_entries():
     expected = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     # Eigenvectors have no sign of their own: products of rows do not know it.
     np.testing.assert_allclose(found[kept] @ found[kept].T, expected @ expected.T, atol=1e-7)
-
-
-def test_nothing_is_to_be_gained_on_zeros():
-    zeros = as_operand(np.zeros((4, 3)))
-    state = State(zeros, np.eye(4)[:, :2], np.eye(3)[:, :2])
-    assert OneEntryObjective([]).optimality(state) == 0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .domains import NON_NEGATIVE, Domain
 from .forms import Logarithmic, Quadratic, Split, merge
 from .state import State
 from .types import CODES, COMPONENTS, FACTORS, Array, Factor
@@ -16,36 +17,18 @@ if TYPE_CHECKING:
 
 
 class Objective:
-    """Σ_t term_t(W, H).
+    """Σ_t term_t(W, H), to be minimised over the factors in their domains.
 
     Parameters
     ----------
     terms : sequence of BoundTerm
-    unit_codes : bool, default=False
-        Minimise only over codes whose columns have unit norm.
-    free_components : bool, default=False
-        Components may have either sign; solvers find the best ones for given codes exactly.
-    unit_sums : bool, default=False
-        Minimise only over components that sum to one.
-    held : collection of {"codes", "components"}, default=()
-        Factors that a solver holds to a set which the gradient knows nothing of. They do not enter the optimality
-        measure: what a sweep gains must do.
+    codes, components : Domain, default=NON_NEGATIVE
+        What the factors may be.
     """
 
-    def __init__(
-        self,
-        terms: Sequence[BoundTerm],
-        *,
-        unit_codes: bool = False,
-        free_components: bool = False,
-        unit_sums: bool = False,
-        held: Collection[Factor] = (),
-    ):
+    def __init__(self, terms: Sequence[BoundTerm], *, codes: Domain = NON_NEGATIVE, components: Domain = NON_NEGATIVE):
         self.terms = tuple(terms)
-        self.unit_codes = unit_codes
-        self.free_components = free_components
-        self.unit_sums = unit_sums
-        self.held = frozenset(held) | ({COMPONENTS} if free_components else set())
+        self.domains: dict[Factor, Domain] = {CODES: codes, COMPONENTS: components}
         self.majorised = any(term.majorised for term in self.terms)
         self.from_residuals = all(term.from_residuals for term in self.terms)
         self.names = _distinct([term.name for term in self.terms])
@@ -85,24 +68,16 @@ class Objective:
     def optimality(self, state: State) -> float:
         """How much one more step could still gain, to first order, relative to the size of the problem.
 
-        For each factor, a projected gradient step with the mean curvature of its column; then Σ step × gradient over
-        Σ factor × P. It is zero exactly at stationary points (KKT), and does not change when X is scaled or when scale
-        moves between the columns of W and the rows of H. It has the unit of a relative decrease.
+        For each factor, a projected gradient step along its domain with the mean curvature of its column; then
+        Σ step × gradient over Σ factor × P. It is zero exactly at stationary points (KKT), and does not change when X
+        is scaled or when scale moves between the columns of W and the rows of H. It is a relative decrease.
         """
         gains = [0.0]
         for factor in FACTORS:
-            if factor in self.held:
-                continue
-            F, (N, P) = state[factor], self.split(state, factor).halves()
-            if self.unit_codes and factor == CODES:
-                # Only what lies along the sphere counts: take out of each column the part along the column itself.
-                radial = np.einsum("ij,ij->j", F, np.asarray(P) - np.asarray(N), dtype=np.float64)
-                N, P = N + F * np.maximum(radial, 0), P + F * np.maximum(-radial, 0)
-            if self.unit_sums and factor == COMPONENTS:
-                # The same on the simplex, where every entry of a column may give to every other.
-                radial = np.einsum("ij,ij->j", F, np.broadcast_to(P, F.shape) - N, dtype=np.float64)
-                N, P = N + np.maximum(radial, 0), P + np.maximum(-radial, 0)
-            gains.append(_gain(F, N, P))
+            domain = self.domains[factor]
+            if domain.measured:
+                F = state[factor]
+                gains.append(_gain(F, *domain.tangent(F, *self.split(state, factor).halves(), factor)))
         return max(gains)
 
 

@@ -17,13 +17,14 @@ from sklearn.utils._param_validation import Interval, InvalidParameterError, Str
 
 from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks
 from ..callbacks.base import Interruption
+from ..core.domains import NON_NEGATIVE, Domain, UnitNorm
 from ..core.door import is_lent
 from ..core.objective import Objective
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.storage import as_operand
 from ..core.term import BoundTerm, Term
-from ..core.types import CODES, Array, Factor, IntArray
+from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
 from ..persistence import Persistent
 from ..selection.choice import Choice, choose
 from ..selection.grids import Grid, open_parameters
@@ -101,9 +102,10 @@ class BaseFactorization(
 
     # Where init="auto" starts from when every entry of X is known.
     _auto_init: ClassVar[str] = "nndsvda"
-    # Whether X may have negative entries, and whether components may.
+    # Whether X may have negative entries.
     _signed_data: ClassVar[bool] = False
-    _signed_components: ClassVar[bool] = False
+    # The powers of the multiplicative rules as their paper prints them; None takes those that surely fall.
+    _printed_powers: ClassVar[dict[Factor, float] | None] = None
     # Parameters that can be "auto" or a list, with the values among which "auto" chooses.
     _selectable: ClassVar[dict[str, Grid]] = {}
 
@@ -249,17 +251,17 @@ class BaseFactorization(
     ) -> Minimum:
         """Bring the terms into the scale, and minimise their sum."""
         terms, unit = apply_scale(bound, self.scale)
-        objective = self._objective(terms)
+        objective = Objective(terms, **self._domains())
         result = minimise(objective, self._new_solver(objective), starts, options)
         return Minimum(self._normalised(result.state, unit), result, terms, unit)
 
-    def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
-        """The sum of the terms, with what else the method asks of the factors."""
-        return Objective(terms, unit_codes=self.scale == CODES, free_components=self._signed_components)
+    def _domains(self) -> dict[Factor, Domain]:
+        """What a factor may be, where it is not simply non-negative."""
+        return {CODES: UnitNorm()} if self.scale == CODES else {}
 
     def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
         """A maker of solvers, as the parameter `solver` says; refuses an impossible choice."""
-        return choose_solver(self.solver, objective)
+        return choose_solver(self.solver, objective, self._printed_powers)
 
     def _normalised(self, state: State, unit: Factor | None) -> State:
         """Where the fit ended, in the scale in which it is returned."""
@@ -318,13 +320,14 @@ class BaseFactorization(
     def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, Array] | None:
         """W and Hᵀ to start from, if the user gave them or a warm start has them."""
         k = self.n_components
+        signed = self._domains().get(COMPONENTS, NON_NEGATIVE).signed
         if self._continues(shape):
-            return check_factors((self.embedding_, self.components_), shape, k, dtype, self._signed_components)
+            return check_factors((self.embedding_, self.components_), shape, k, dtype, signed)
         if isinstance(self.init, str):
             return None
         if self.n_init != 1:
             raise ValueError(f"n_init is {self.n_init}; with a given start init=(W, H) it must be 1.")
-        return check_factors(self.init, shape, k, dtype, self._signed_components)
+        return check_factors(self.init, shape, k, dtype, signed)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> IntArray:
         """Fit, and give the cluster of every sample: ``fit(X, y, sample_weight).labels_``.

@@ -54,8 +54,6 @@ class BaseDualFactorization(UnweightedFactorization):
     }
 
     _auto_init = "kmeans"
-    # The powers of the multiplicative rules as their paper prints them; None takes those that surely fall.
-    _printed_powers: ClassVar[dict[Factor, float] | None] = None
 
     init: Any
     kernel: Any

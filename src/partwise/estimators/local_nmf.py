@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, ClassVar
 
-from ..core.objective import Objective
-from ..core.term import BoundTerm, Term
-from ..solvers.point import Solver
-from ..solvers.unit_sums import UnitSums
+from ..core.domains import Domain, Simplex
+from ..core.term import Term
+from ..core.types import COMPONENTS, Factor
 from ..terms import BetaDivergence, Localness
 from .base import BaseFactorization
 from .options import Assign, Init
@@ -66,6 +63,7 @@ class LocalNMF(BaseFactorization):
     }
 
     scale = None
+    solver = "auto"
 
     def __init__(
         self,
@@ -98,8 +96,5 @@ class LocalNMF(BaseFactorization):
     def _terms(self) -> list[Term]:
         return [BetaDivergence("kullback-leibler"), Localness()]
 
-    def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
-        return Objective(terms, unit_sums=True)
-
-    def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
-        return partial(UnitSums, objective)
+    def _domains(self) -> dict[Factor, Domain]:
+        return {COMPONENTS: Simplex()}

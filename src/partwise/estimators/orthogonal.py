@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from ..core.objective import Objective
+from ..core.domains import Domain, OneEntry
 from ..core.operand import Operand
 from ..core.state import State
-from ..core.term import BoundTerm, Term
+from ..core.term import Term
 from ..core.types import CODES, Array, Factor, column_norms
-from ..solvers.row_assignment import OneEntryObjective, best_entry
+from ..solvers.row_assignment import best_entry
 from ..terms import Frobenius
 from .scale import rescaled, warn_if_dead
 from .units import Units
@@ -34,8 +33,9 @@ class BaseOrthogonal(UnweightedFactorization):
     def _units(self) -> Units:
         return Units(codes=0, components=1)
 
-    def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
-        return Objective(terms) if self.solver == "multiplicative" else OneEntryObjective(terms)
+    def _domains(self) -> dict[Factor, Domain]:
+        # The multiplicative rules only approach it.
+        return {} if self.solver == "multiplicative" else {CODES: OneEntry()}
 
     def _fits(self) -> list[Term]:
         return [Frobenius()]

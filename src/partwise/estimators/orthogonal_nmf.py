@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
-from ..core.objective import Objective
 from ..core.term import Term
-from ..core.types import CODES, COMPONENTS
-from ..solvers.multiplicative import Multiplicative
-from ..solvers.point import Solver
-from ..solvers.row_assignment import RowAssignment
+from ..core.types import CODES, COMPONENTS, Factor
 from ..terms.orthogonal_fit import OrthogonalFit
 from .options import Assign, OrthogonalInit, OrthogonalSolver
 from .orthogonal import BaseOrthogonal
@@ -83,6 +77,8 @@ class OrthogonalNMF(BaseOrthogonal):
         "init": [StrOptions({"auto", "kmeans", "random", "nndsvd", "nndsvda"}), tuple, list],
     }
 
+    _printed_powers: ClassVar[dict[Factor, float] | None] = {CODES: 0.5, COMPONENTS: 1.0}
+
     def __init__(
         self,
         n_components: int = 8,
@@ -112,8 +108,3 @@ class OrthogonalNMF(BaseOrthogonal):
 
     def _terms(self) -> list[Term]:
         return [OrthogonalFit()]
-
-    def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
-        if self.solver == "multiplicative":
-            return partial(Multiplicative, objective, {CODES: 0.5, COMPONENTS: 1.0})
-        return partial(RowAssignment, objective)

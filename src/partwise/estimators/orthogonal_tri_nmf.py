@@ -11,16 +11,16 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.domains import Domain, OneEntry
 from ..core.objective import Objective
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.storage import as_operand
 from ..core.term import BoundTerm, Term
 from ..core.tri import TriState
-from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray, column_norms, dot64
+from ..core.types import CODES, COMPONENTS, FACTORS, Array, Factor, IntArray, column_norms, dot64
 from ..solvers.loop import Options
 from ..solvers.point import Solver
-from ..solvers.row_assignment import RowAssignment
 from ..solvers.starts import start_codes
 from ..solvers.tri_multiplicative import TriMultiplicative
 from ..terms.orthogonal_fit import TriFit, tri
@@ -139,7 +139,12 @@ class OrthogonalTriNMF(BaseOrthogonal):
         return [TriFit()]
 
     def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
-        return partial(TriMultiplicative if self.solver == "multiplicative" else RowAssignment, objective)
+        return (
+            partial(TriMultiplicative, objective) if self.solver == "multiplicative" else super()._new_solver(objective)
+        )
+
+    def _domains(self) -> dict[Factor, Domain]:
+        return dict.fromkeys(FACTORS, OneEntry()) if super()._domains() else {}
 
     def _starts(
         self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState, options: Options

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from ..core.domains import Domain, Free
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..core.types import COMPONENTS
+from ..core.types import CODES, COMPONENTS, Factor
 from ..solvers.free_components import least_squares
 from ..solvers.loop import Options
 from ..solvers.starts import start_codes
@@ -87,7 +88,7 @@ class SemiNMF(BaseFactorization):
     }
 
     _signed_data = True
-    _signed_components = True
+    _printed_powers: ClassVar[dict[Factor, float] | None] = {CODES: 0.5}
     _auto_init = "kmeans"
     scale = "auto"
 
@@ -123,6 +124,9 @@ class SemiNMF(BaseFactorization):
 
     def _terms(self) -> list[Term]:
         return [Frobenius()]
+
+    def _domains(self) -> dict[Factor, Domain]:
+        return {COMPONENTS: Free()}
 
     def _starts(
         self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState, options: Options

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from ..core.objective import Objective
+from ..core.domains import NON_NEGATIVE, Domain, Sparse
 from ..core.operand import Operand
-from ..core.term import BoundTerm, Term
+from ..core.term import Term
 from ..core.types import CODES, COMPONENTS, Factor, IntArray
-from ..solvers.columns import Columns
-from ..solvers.point import Solver
-from ..solvers.projections import Projection, onto_sparseness
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .options import Assign, Init
@@ -88,6 +83,7 @@ class SparsenessNMF(BaseFactorization):
 
     # Stretching a column does not change its sparseness: components get unit norm in the end.
     scale = "auto"
+    solver = "auto"
 
     def __init__(
         self,
@@ -124,18 +120,9 @@ class SparsenessNMF(BaseFactorization):
     def _terms(self) -> list[Term]:
         return [Frobenius()]
 
-    @property
-    def _projections(self) -> dict[Factor, Projection]:
+    def _domains(self) -> dict[Factor, Domain]:
         wanted: dict[Factor, float | None] = {CODES: self.codes_sparseness, COMPONENTS: self.components_sparseness}
-        return {
-            factor: partial(onto_sparseness, sparseness=value) for factor, value in wanted.items() if value is not None
-        }
-
-    def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
-        return Objective(terms, held=self._projections)
-
-    def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
-        return partial(Columns, objective, self._projections)
+        return {factor: NON_NEGATIVE if value is None else Sparse(value) for factor, value in wanted.items()}
 
     def _fit_operand(
         self,

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from math import prod
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.objective import Objective
+from ..core.domains import Domain, RankOne
 from ..core.operand import Operand
-from ..core.term import BoundTerm, Term
-from ..core.types import COMPONENTS, IntArray, column_norms
-from ..solvers.modes import Modes, outer_products, split_modes
-from ..solvers.point import Solver
+from ..core.outer_products import outer_products, split_modes
+from ..core.term import Term
+from ..core.types import COMPONENTS, Factor, IntArray, column_norms
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .options import Assign, Init
@@ -79,6 +77,7 @@ class TensorNMF(BaseFactorization):
 
     # Every axis has a vector to stretch: components get unit norm in the end.
     scale = "auto"
+    solver = "auto"
 
     def __init__(
         self,
@@ -113,11 +112,8 @@ class TensorNMF(BaseFactorization):
     def _terms(self) -> list[Term]:
         return [Frobenius()]
 
-    def _objective(self, terms: Sequence[BoundTerm]) -> Objective:
-        return Objective(terms, held=[COMPONENTS])
-
-    def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
-        return partial(Modes, objective, self._shape)
+    def _domains(self) -> dict[Factor, Domain]:
+        return {COMPONENTS: RankOne(self._shape)}
 
     def _fit_operand(
         self,

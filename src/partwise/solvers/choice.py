@@ -6,30 +6,56 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal
 
+from ..core.domains import Free, OneEntry, RankOne, Simplex, Sparse, UnitNorm
 from ..core.objective import Objective
-from ..core.types import Factor
+from ..core.types import CODES, COMPONENTS, Factor
+from .columns import Columns
 from .coordinate import Coordinate
 from .free_components import FreeCoordinate, FreeMultiplicative
+from .modes import Modes
 from .multiplicative import Multiplicative
 from .newton import Newton
 from .point import Solver
 from .projected import Projected
 from .revival import Reviving
+from .row_assignment import RowAssignment
 from .unit_codes import UnitCodes
+from .unit_sums import UnitSums
 
 SolverName = Literal["auto", "coordinate", "newton", "multiplicative"]
 
 
-def choose_solver(name: SolverName, objective: Objective) -> Callable[[], Solver]:
-    """A maker of fresh solvers for the objective; refuses an impossible choice before any work."""
+def choose_solver(
+    name: SolverName, objective: Objective, powers: Mapping[Factor, float] | None = None
+) -> Callable[[], Solver]:
+    """A maker of fresh solvers for the objective; refuses an impossible choice before any work.
+
+    Parameters
+    ----------
+    name : {"auto", "coordinate", "newton", "multiplicative"}
+    objective : Objective
+    powers : dict of factor to float, optional
+        Of the multiplicative rule, where a paper prints others than descent asks for.
+    """
     if name == "newton" and not objective.has_logarithms:
         raise ValueError(
             "solver='newton' needs the Kullback–Leibler divergence, and penalties that are quadratics which can be "
             "swept row by row. Use solver='auto'."
         )
-    if objective.free_components:
-        return partial(FreeCoordinate if name == "coordinate" else FreeMultiplicative, objective)
-    if objective.unit_codes:
+    codes, components = objective.domains[CODES], objective.domains[COMPONENTS]
+    if isinstance(codes, OneEntry):
+        return partial(RowAssignment, objective)
+    if isinstance(components, RankOne):
+        return partial(Modes, objective)
+    if isinstance(codes, Sparse) or isinstance(components, Sparse):
+        return partial(Columns, objective)
+    if isinstance(components, Simplex):
+        return partial(UnitSums, objective)
+    if isinstance(components, Free):
+        if name == "coordinate":
+            return partial(FreeCoordinate, objective)
+        return partial(FreeMultiplicative, objective, powers)
+    if isinstance(codes, UnitNorm):
         return _unit_codes_solver(name, objective)
     without, products = objective.without_quadratic(), objective.without_entries()
     if name == "auto":
@@ -37,7 +63,7 @@ def choose_solver(name: SolverName, objective: Objective) -> Callable[[], Solver
     if name == "coordinate":
         _refuse(without, products)
     solvers: dict[str, Callable[[Objective], Solver]] = {
-        "multiplicative": Multiplicative,
+        "multiplicative": partial(Multiplicative, powers=powers),
         "coordinate": Coordinate,
         "newton": Newton,
     }

@@ -7,15 +7,16 @@ even if the set is not convex, and the objective cannot rise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
+from ..core.domains import Sparse
 from ..core.objective import Objective
+from ..core.projections import onto_nonnegative, onto_sparseness
 from ..core.state import State
 from ..core.types import FACTORS, Array, Factor
-from .point import Point, Remembering
-from .projections import Projection, onto_nonnegative
+from .point import Point, Remembering, entered
 from .systems import assemble
 
 # Passes over the columns of a factor per product with X.
@@ -23,29 +24,23 @@ PASSES = 4
 
 
 class Columns(Remembering):
-    """Minimise over factors whose columns are held to sets given by projections.
+    """Minimise over factors whose columns have a given sparseness, or are non-negative and nothing else.
 
     Parameters
     ----------
     objective : Objective
         Its terms must be quadratic and may not link rows.
-    projections : mapping of {"codes", "components"} to callable
-        A factor that is not named is non-negative and nothing else.
     """
 
     name = "columns"
     stalled = False
 
-    def __init__(self, objective: Objective, projections: Mapping[Factor, Projection]):
+    def __init__(self, objective: Objective):
         self._objective = objective
-        self._projections = projections
 
     def prepare(self, state: State) -> State:
         """Project the start."""
-        for factor, project in self._projections.items():
-            F = np.column_stack([project(column) for column in state[factor].T])
-            state = state.replace(factor, np.ascontiguousarray(F))
-        return state
+        return entered(self._objective, state)
 
     def sweep(self, point: Point) -> Point:
         """Codes, then components."""
@@ -55,7 +50,10 @@ class Columns(Remembering):
         return Point.at(self._objective, state)
 
     def _descend(self, state: State, factor: Factor) -> Array:
-        project = self._projections.get(factor, onto_nonnegative)
+        domain = self._objective.domains[factor]
+        project = (
+            partial(onto_sparseness, sparseness=domain.sparseness) if isinstance(domain, Sparse) else onto_nonnegative
+        )
         F = state[factor].copy()
         system = assemble(self._objective.quadratics(state, factor), F)
         if system.coupled or len(system.D) > 1:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import pinvh
 
-from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
 from .coordinate import Coordinate
@@ -36,15 +35,7 @@ class FreeCoordinate(Coordinate):
 
 
 class FreeMultiplicative(Multiplicative):
-    """Codes by the rule of Semi-NMF as it is printed, with its square root; components by least squares.
-
-    Parameters
-    ----------
-    objective : Objective
-    """
-
-    def __init__(self, objective: Objective):
-        super().__init__(objective, {CODES: 0.5})
+    """Codes by their multiplicative rule, components by least squares."""
 
     def prepare(self, state: State) -> State:
         """Only zeros of the codes would stay."""

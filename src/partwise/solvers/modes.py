@@ -14,44 +14,17 @@ from typing import Any
 
 import numpy as np
 
+from ..core.domains import RankOne
 from ..core.objective import Objective
+from ..core.outer_products import outer_products, split_modes
 from ..core.state import State
 from ..core.types import COMPONENTS, Array
 from .coordinate import MAX_PASSES, PASS_TOLERANCE, Coordinate
-from .point import Point, Remembering
+from .point import Point, Remembering, entered
 from .systems import assemble
 
 # Rounds over the axes per product with X.
 ROUNDS = 2
-
-
-def outer_products(modes: Sequence[Array]) -> Array:
-    """Hᵀ (m × k): column j is the outer product of the columns j, in the order of a C-contiguous sample."""
-    product = modes[0]
-    for mode in modes[1:]:
-        product = (product[:, None, :] * mode[None, :, :]).reshape(-1, product.shape[1])
-    return np.ascontiguousarray(product)
-
-
-def split_modes(Ht: Array, shape: Sequence[int]) -> list[Array]:
-    """One matrix per axis, from sums over all other axes; the first one carries the scale, the others sum to one.
-
-    Of components of rank one these are their factors. Of others they are the factors of the nearest component of rank
-    one in the Kullback–Leibler sense.
-
-    Parameters
-    ----------
-    Ht : ndarray of shape (m, k)
-    shape : sequence of int
-        Of a sample; their product is m.
-    """
-    k = Ht.shape[1]
-    images = Ht.reshape(*shape, k)
-    axes = range(len(shape))
-    modes = [images.sum(axis=tuple(a for a in axes if a != axis)) for axis in axes]
-    total = modes[0].sum(axis=0)
-    safe = np.where(total > 0, total, 1)
-    return [modes[0], *(mode / safe for mode in modes[1:])]
 
 
 class Modes(Remembering):
@@ -60,21 +33,21 @@ class Modes(Remembering):
     Parameters
     ----------
     objective : Objective
-        Its terms must be quadratic and may not link features.
-    shape : tuple of int
-        Of a sample.
+        Its terms must be quadratic and may not link features; its components are of rank one.
     """
 
     name = "modes"
 
-    def __init__(self, objective: Objective, shape: tuple[int, ...]):
+    def __init__(self, objective: Objective):
+        components = objective.domains[COMPONENTS]
+        assert isinstance(components, RankOne)  # for others this solver is not chosen
         self._objective = objective
-        self._shape = shape
+        self._shape = components.shape
         self._coordinate = Coordinate(objective)
 
     def prepare(self, state: State) -> State:
         """Bring the components of the start to rank one."""
-        return state.replace(COMPONENTS, outer_products(split_modes(state.Ht, self._shape)))
+        return entered(self._objective, state)
 
     def sweep(self, point: Point) -> Point:
         """Codes, then all axes."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from ..core.objective import Objective
 from ..core.state import State
+from ..core.types import FACTORS, OTHER
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,16 @@ class Point:
     def size(self) -> float:
         """What changes of the objective are measured by: the objective itself, unless a term is negative."""
         return sum(abs(value) for value in self.values.values())
+
+
+def entered(objective: Objective, state: State) -> State:
+    """The state with both factors brought into their domains; lengths that a column leaves go to the other factor."""
+    for factor in FACTORS:
+        F, lengths = objective.domains[factor].entered(state[factor], factor)
+        if F is not state[factor]:
+            other = OTHER[factor]
+            state = state.replace(factor, F).replace(other, state[other] * lengths)
+    return state
 
 
 class Solver(Protocol):

@@ -14,21 +14,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.domains import OneEntry
 from ..core.objective import Objective
 from ..core.state import State
 from ..core.tri import TriState
 from ..core.types import CODES, COMPONENTS, FACTORS, OTHER, Array, Factor, column_norms
 from .point import Point, Remembering
-
-
-class OneEntryObjective(Objective):
-    """A squared error over factors of which every row has one entry."""
-
-    def optimality(self, state: State) -> float:
-        """How much the next codes could gain, relative to ‖X‖²; what they are coded by is always at its best."""
-        present, whole = float(_squares(state, CODES).sum()), state.X.squared_norm
-        reach = max(float((_scores(state, factor).max(axis=1) ** 2).sum()) for factor in _sides(state))
-        return max(reach - present, 0.0) / whole if whole > 0 else 0.0
 
 
 class RowAssignment(Remembering):
@@ -43,20 +34,20 @@ class RowAssignment(Remembering):
 
     def __init__(self, objective: Objective):
         self._objective = objective
+        self._sides = [factor for factor in FACTORS if isinstance(objective.domains[factor], OneEntry)]
         self.stalled = False
 
     def prepare(self, state: State) -> State:
         """Of every row the largest entry is kept."""
-        for factor in _sides(state):
-            F = state[factor]
-            largest = F.argmax(axis=1)
-            state = _fitted(state, factor, one_entry(F[np.arange(len(F)), largest], largest, F.shape[1]))
+        for factor in self._sides:
+            F, _ = self._objective.domains[factor].entered(state[factor], factor)
+            state = _fitted(state, factor, F)
         return state
 
     def sweep(self, point: Point) -> Point:
         """The best codes, then the best components for them."""
         state = point.state
-        for factor in _sides(state):
+        for factor in self._sides:
             state = _fitted(state, factor, _assigned(state, factor))
         new = Point.at(self._objective, state)
         # The steps do not rise; what is left is rounding.
@@ -83,11 +74,6 @@ def rated(pull: Array, squares: Array) -> Array:
     """x_iᵀh_j / ‖h_j‖, the part of a row that a component can explain; 0 if it has none."""
     lengths = np.sqrt(squares)
     return np.maximum(pull, 0) * np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-
-
-def _sides(state: State) -> tuple[Factor, ...]:
-    """The factors with one entry per row."""
-    return FACTORS if isinstance(state, TriState) else (CODES,)
 
 
 def _squares(state: State, factor: Factor) -> Array:

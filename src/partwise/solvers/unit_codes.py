@@ -16,10 +16,11 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..core.forms import Coupling
 from ..core.objective import Objective
+from ..core.projections import onto_unit
 from ..core.rows import Diagonal, RowMatrix
 from ..core.state import State
-from ..core.types import CODES, COMPONENTS, Array, Factor, column_norms
-from .point import Point, Remembering
+from ..core.types import CODES, COMPONENTS, Array, Factor
+from .point import Point, Remembering, entered
 
 # Passes over the columns of a factor per product with X.
 PASSES = 8
@@ -55,11 +56,7 @@ class UnitCodes(Remembering):
                 "sample_weight was given with scale='codes', where the norm of a column counts every sample once. "
                 "Use scale='auto', or no weights."
             )
-        norms = column_norms(state.W).astype(state.W.dtype)
-        empty = norms == 0
-        W = state.W / np.where(empty, 1, norms)
-        W[:, empty] = 1 / np.sqrt(len(W))
-        return State(state.X, W, state.Ht * norms)
+        return entered(self._objective, state)
 
     def sweep(self, point: Point) -> Point:
         """Codes, then components, each in several passes over its columns."""
@@ -83,7 +80,7 @@ class UnitCodes(Remembering):
                 z = A[:, j] + own[j] * W[:, j]
                 for part in couplings:
                     z -= _pull(part, W, j)
-                W[:, j] = _unit(z)
+                W[:, j] = onto_unit(z)
         return state.replace(CODES, W)
 
     def _sweep_components(self, state: State) -> State:
@@ -134,16 +131,6 @@ def _apply(S: RowMatrix, f: Array) -> Array:
     """S f for one column."""
     up, down = S.positive(f[:, None]), S.negative(f[:, None])
     return (up if down is None else up - down)[:, 0]
-
-
-def _unit(z: Array) -> Array:
-    """The unit vector w ≥ 0 with the largest ⟨w, z⟩."""
-    w = np.maximum(z, 0)
-    norm = float(np.linalg.norm(w))
-    if norm > 0:
-        return w / z.dtype.type(norm)
-    w[int(np.argmax(z))] = 1
-    return w
 
 
 def largest_eigenvalue(S: RowMatrix, n: int, *, sure: bool = False) -> float:

@@ -7,12 +7,10 @@ equally is constant there and plays no part.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..core.state import State
-from ..core.types import COMPONENTS, Array
+from ..core.types import COMPONENTS
 from .multiplicative import Multiplicative, without_dust
-from .point import Point
+from .point import Point, entered
 
 
 class UnitSums(Multiplicative):
@@ -27,20 +25,11 @@ class UnitSums(Multiplicative):
 
     def prepare(self, state: State) -> State:
         """Move the sums of the components into the codes."""
-        state = super().prepare(state)
-        sums = state.Ht.sum(axis=0)
-        return State(state.X, state.W * sums, _on_simplex(state.Ht))
+        return entered(self._objective, super().prepare(state))
 
     def sweep(self, point: Point) -> Point:
         """Codes by their ratio, then components on the simplex."""
         state = self.step_codes(point.state)
         attract, _ = self._objective.split(state, COMPONENTS).halves()
-        return Point.at(self._objective, state.replace(COMPONENTS, _on_simplex(state.Ht * attract)))
-
-
-def _on_simplex(Ht: Array) -> Array:
-    """Columns that sum to one; a column of zeros, which nothing attracts, becomes uniform."""
-    sums = Ht.sum(axis=0)
-    uniform = Ht.dtype.type(1 / len(Ht))
-    scaled = np.where(sums > 0, Ht / np.where(sums > 0, sums, 1), uniform)
-    return without_dust(np.asarray(scaled))
+        Ht, _ = self._objective.domains[COMPONENTS].entered(state.Ht * attract, COMPONENTS)
+        return Point.at(self._objective, state.replace(COMPONENTS, without_dust(Ht)))

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from partwise.core.projections import onto_sparseness
 from partwise.metrics import sparseness as measured
-from partwise.solvers.projections import onto_sparseness
 
 
 def hoyer(z, s):

@@ -1,19 +1,25 @@
-"""Projections of a column onto a set that is closed under stretching."""
+"""The nearest point of a set: of a column, or of every row or column of a factor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from ..core.types import Array
-
-Projection = Callable[[Array], Array]
+from .types import Array
 
 
 def onto_nonnegative(z: Array) -> Array:
     """The nearest vector without negative entries."""
     return np.maximum(z, 0)
+
+
+def onto_unit(z: Array) -> Array:
+    """The nearest non-negative vector of unit norm: where no entry is positive, the largest one takes it all."""
+    w = np.maximum(z, 0)
+    norm = float(np.linalg.norm(w))
+    if norm > 0:
+        return np.asarray(w / z.dtype.type(norm))
+    w[int(np.argmax(z))] = 1
+    return w
 
 
 def onto_sparseness(z: Array, sparseness: float) -> Array:
