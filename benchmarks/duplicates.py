@@ -106,8 +106,8 @@ def picture(X, shape=(8, 8)):
     from matplotlib.figure import Figure
 
     from partwise.metrics.distinct import repeats
-    from partwise.report import picture_bytes
-    from partwise.report.canvas import INK, MUTED
+    from partwise.plots import picture_bytes
+    from partwise.plots.canvas import INK, MUTED
 
     figure = Figure(figsize=(10, 3.1), dpi=144, layout="constrained")
     panels = figure.subplots(len(SHOWN), N_COMPONENTS, squeeze=False)

@@ -156,8 +156,8 @@ def draw(tables, held_out):
     """Per method, what auto and the best fixed strength and NMF lose against the best by labels."""
     from matplotlib.figure import Figure
 
-    from partwise.report import picture_bytes
-    from partwise.report.canvas import INK, MUTED, RULE, SHADES
+    from partwise.plots import picture_bytes
+    from partwise.plots.canvas import INK, MUTED, RULE, SHADES
 
     figure = Figure(figsize=(10, 1 + 0.21 * max(map(len, tables.values()))), dpi=144, layout="constrained")
     panels = figure.subplots(1, len(tables), squeeze=False, sharey=True)[0]

@@ -13,8 +13,8 @@ import numpy as np
 from partwise.experiments import load_protocol, paper_names, read_cells
 from partwise.experiments.plan import DEFAULTS
 from partwise.experiments.printed import AVERAGE
-from partwise.report import picture_bytes
-from partwise.report.canvas import INK, MUTED, RULE, SHADES
+from partwise.plots import picture_bytes
+from partwise.plots.canvas import INK, MUTED, RULE, SHADES
 
 HERE = Path(__file__).resolve().parent
 RESULTS, PICTURE = HERE.parents[1] / "results", HERE.parent / "images" / "headline.png"

@@ -25,7 +25,8 @@ from ..experiments.comparison import (
     run_method,
     warm_up,
 )
-from ..report import PartsRow, comparison_page, draw_parts, picture_bytes, picture_format
+from ..plots import PartsRow, draw_parts, picture_bytes, picture_format
+from ..report import comparison_page
 from .arguments import CommandError, add_columns, add_seed, check_output, components, whole_number, write_whole
 from .display import Display, choose_display
 from .inputs import LABELS_PER_CLASS, choose_components, choose_labels, describe, known_or_there, load, prepare

@@ -9,7 +9,7 @@ import zlib
 import numpy as np
 
 from ..core.types import Array
-from .canvas import SHADES
+from ..plots.canvas import SHADES
 from .markup import Markup, element
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from ..core.interruption import fit_whole
 from ..core.types import Array, IntArray
+from ..plots import draw_consensus
 from .criteria import stability
 
 if TYPE_CHECKING:
@@ -111,8 +112,6 @@ class Consensus:
         -------
         figure : matplotlib.figure.Figure
         """
-        from ..report.curves import draw_consensus
-
         return draw_consensus(self.matrix[np.ix_(self.order, self.order)], self.cophenetic_correlation)
 
 

@@ -16,6 +16,7 @@ from ..core.interruption import fit_whole
 from ..core.operand import Operand
 from ..core.storage import as_operand
 from ..core.types import Array
+from ..plots import Curve, draw_curves
 from ..terms.entries import check_weights, restrict
 from .consensus import consensus
 from .criteria import agreement
@@ -94,8 +95,6 @@ class RankEvidence:
         -------
         figure : matplotlib.figure.Figure
         """
-        from ..report.curves import Curve, draw_curves
-
         curves = [
             Curve("cophenetic correlation", self.n_components, self.cophenetic, self.cophenetic_error),
             Curve("stability", self.n_components, self.stability, self.stability_error),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.types import Array, IntArray
+from ..plots import draw_paths
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -120,6 +121,4 @@ class Selection:
         """
         if not self.paths:
             raise ValueError(f"There is no path to draw, because nothing was chosen: {self}.")
-        from ..report.curves import draw_paths
-
         return draw_paths(self.paths)

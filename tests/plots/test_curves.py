@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from partwise.report import Curve, draw_consensus, draw_curves, draw_paths, picture_bytes
+from partwise.plots import Curve, draw_consensus, draw_curves, draw_paths, picture_bytes
 from partwise.selection import Consensus, Path, RankEvidence, Selection
 
 

@@ -5,8 +5,8 @@ import struct
 import numpy as np
 import pytest
 
-from partwise.report import PartsRow, draw_parts, picture_bytes
-from partwise.report.canvas import mosaic
+from partwise.plots import PartsRow, draw_parts, picture_bytes
+from partwise.plots.canvas import mosaic
 
 RNG = np.random.RandomState(0)
 
