@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import partwise.terms.local_learning
-from partwise.core.rows import FormedSquare, Square
 from partwise.core.state import State
 from partwise.core.storage import as_operand
 from partwise.terms import LocalCoordinates, LocalLearning, NeighborGraph
@@ -72,33 +69,6 @@ def test_known_entries_are_a_case_of_all_entries():
     for factor in ("codes", "components"):
         for a, b in zip(whole.split(state, factor).halves(), known.split(state, factor).halves(), strict=True):
             np.testing.assert_allclose(a, b)
-
-
-@settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 10**6), rows=st.integers(1, 9), strength=st.floats(0, 1e3))
-def test_a_product_and_its_matrix_agree(seed, rows, strength):
-    rng = np.random.RandomState(seed)
-    B = sp.csr_array(rng.standard_normal((rows, 8)) * (rng.uniform(size=(rows, 8)) < 0.5))
-    F = rng.uniform(size=(8, 3))
-    S = strength * (B.T @ B).toarray()
-    product = Square(B, strength, np.dtype(float))
-    formed = product.formed()
-    assert isinstance(formed, FormedSquare)
-    for matrix in (product, formed):
-        up, down = matrix.positive(F), matrix.negative(F)
-        assert up.min() >= 0
-        assert down.min() >= 0
-        np.testing.assert_allclose(up - down, S @ F, rtol=1e-9, atol=1e-9 * (1 + strength))
-        np.testing.assert_allclose(matrix.diagonal(), S.diagonal(), rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(matrix.energy(F), np.einsum("ij,ij->j", F, S @ F), rtol=1e-9, atol=1e-9)
-
-
-def test_energy_is_exact_where_predictions_are():
-    """Codes that G reproduces to rounding have an energy of rounding squared, at any strength."""
-    B = sp.csr_array([[1.0, -0.25, -0.75]])
-    F = np.array([[1e8], [1e8], [1e8]])
-    for matrix in (Square(B, 1e6, np.dtype(float)), Square(B, 1e6, np.dtype(float)).formed()):
-        assert matrix.energy(F) == 0
 
 
 def test_samples_without_neighbours_are_left_out():
