@@ -19,7 +19,7 @@ from sklearn.utils import get_tags
 from sklearn.utils._param_validation import StrOptions
 
 from partwise.estimators.base import BaseFactorization
-from partwise.methods import METHODS
+from partwise.experiments.methods import METHODS
 from partwise.selection.grids import fixed_strengths
 from partwise.testing import all_estimators
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from . import exceptions as exceptions
     from . import experiments as experiments
     from . import graphs as graphs
-    from . import methods as methods
     from . import metrics as metrics
     from . import selection as selection
     from . import terms as terms
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from .estimators import SparsenessNMF as SparsenessNMF
     from .estimators import TensorNMF as TensorNMF
     from .estimators import WeightedNMF as WeightedNMF
+    from .experiments import methods as methods
     from .persistence import load as load
 
 __version__ = "0.1.0"
@@ -78,7 +78,6 @@ _ROOMS = (
     "exceptions",
     "experiments",
     "graphs",
-    "methods",
     "metrics",
     "selection",
     "terms",
@@ -88,9 +87,14 @@ _ROOMS = (
 if not TYPE_CHECKING:  # a type checker would take any name for one of the package
     __getattr__ = importer(
         __name__,
-        {**dict.fromkeys(estimators.__all__, "estimators"), "load": "persistence", **{room: room for room in _ROOMS}},
+        {
+            **dict.fromkeys(estimators.__all__, "estimators"),
+            "load": "persistence",
+            **{room: room for room in _ROOMS},
+            "methods": "experiments.methods",
+        },
     )
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *_ROOMS]
+    return [*__all__, *_ROOMS, "methods"]

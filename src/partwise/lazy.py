@@ -15,13 +15,14 @@ def importer(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     package : str
         Its full name.
     homes : mapping of str to str
-        Public names and the modules of the package where they live; a name that is its own home is a module.
+        Public names and the modules of the package where they live; a name that ends its own
+        home is a module.
     """
 
     def __getattr__(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = import_module(f"{package}.{homes[name]}")
-        return module if homes[name] == name else getattr(module, name)
+        return module if homes[name].rpartition(".")[2] == name else getattr(module, name)
 
     return __getattr__

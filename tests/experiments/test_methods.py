@@ -12,7 +12,7 @@ import partwise
 from partwise import methods
 from partwise.experiments import load_protocol, paper_names
 
-TABLES = Path(__file__).parents[2] / "shared" / "papers" / "tables.csv"
+TABLES = Path(__file__).parents[3] / "shared" / "papers" / "tables.csv"
 
 
 @pytest.mark.skipif(not TABLES.exists(), reason="the papers' tables are not here")

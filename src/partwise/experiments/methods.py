@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from .experiments.plan import DEFAULTS
-from .experiments.preparation import STARTS
-from .experiments.protocol import MethodPlan, load_protocol, paper_names
-from .experiments.runs import find_estimator
-from .selection.grids import fixed_strengths
+from ..selection.grids import fixed_strengths
+from .plan import DEFAULTS
+from .preparation import STARTS
+from .protocol import MethodPlan, load_protocol, paper_names
+from .runs import find_estimator
 
 # Parameters that make another method of an estimator; all others say how, how long or how strongly it is run.
 KIND = ("weighting", "use_labels")
