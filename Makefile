@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-full test-oldest test-cpus kills fuzz reliability coverage mutation lint types unit bench bench-full clean
+.PHONY: demo test test-full test-oldest test-cpus kills fuzz reliability coverage mutation lint types unit bench \
+	bench-full pages clean
 
 demo: $(READY)
 	$(BIN)/partwise compare digits --output partwise-digits.html
@@ -67,7 +68,11 @@ fuzz: $(READY)
 
 # Every hard case on every estimator, and the page that says what was tried.
 reliability: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/pytest tests/reliability --numprocesses auto --page
+	$(BIN)/python -m docs.reliability
+
+# The pages of docs that are made of what the repository holds; reliability and duplicates run fits for minutes or more.
+pages: $(READY)
+	for page in methods quality house reproduction selection; do $(BIN)/python -m docs.$$page || exit 1; done
 
 # Peers that cannot be installed are named in the table.
 bench bench-full: $(READY)

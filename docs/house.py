@@ -1,8 +1,8 @@
 """The ruler of the house: how large partwise is, how it divides, and how its rooms hang together.
 
-    python -m docs.house                        count this checkout
+    python -m docs.house                        count this checkout, and write docs/house.md
     python -m docs.house --source OTHER/src     count another source tree by the same ruler
-    python -m docs.house --record NAME          … and keep the numbers as a column of docs/house.md
+    python -m docs.house --record NAME          … and keep the numbers as a column of the page
 
 Definitions
 -----------
@@ -267,7 +267,7 @@ def main() -> None:
     if options.record:
         columns = {**recorded(), options.record: rows}
         RECORDED.write_text(json.dumps(columns, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        PAGE.write_text(page(), encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

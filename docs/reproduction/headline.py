@@ -1,6 +1,6 @@
 """Draw docs/images/headline.png: every paper's own method as printed, as reproduced, and with this library's defaults.
 
-    python docs/reproduction/headline.py
+    python -m docs.reproduction
 
 Accuracy from ``results/*.csv``, mean over the numbers of clusters for which all three are known. Data sets that were
 not measured are left out.

@@ -1,6 +1,6 @@
 """Other readings of the papers, next to the ones that the protocols follow: the numbers in ``findings.md``.
 
-python docs/reproduction/readings.py
+python -m docs.reproduction.readings
 """
 
 import warnings

@@ -19,11 +19,11 @@ GROUPS = {
 }
 INTRODUCTION = """# What partwise survives
 
-Written by `make reliability`, which runs `tests/reliability`. Every case is tried on every estimator to which it can
-apply; an estimator that the package exports is on the list. A model that is called finite has finite factors, codes
-that are not negative where the method asks for that, labels without gaps, and was made without a numerical warning; the
-data are unchanged. An error comes before any work. Broken sparse matrices also run in a process of their own
-(`test_hostile.py`), which does not die.
+Written by `python -m docs.reliability`, which runs `tests/reliability`. Every case is tried on every estimator to which
+it can apply; an estimator that the package exports is on the list. A model that is called finite has finite factors,
+codes that are not negative where the method asks for that, labels without gaps, and was made without a numerical
+warning; the data are unchanged. An error comes before any work. Broken sparse matrices also run in a process of their
+own (`test_hostile.py`), which does not die.
 
 Not in these tables, because they have tests of their own: kill and resume at random moments (`tests/callbacks`), more
 files of data (`tests/files`), damaged files at random (`make fuzz`), the memory that sparse data take

@@ -11,7 +11,7 @@ from page import PAGE, text
 def test_page_is_current():
     trials = sum(len(case.subjects()) for case in CASES)
     current = text(Counter(passed=trials))
-    assert PAGE.read_text(encoding="utf-8") == current, "run `make reliability`"
+    assert PAGE.read_text(encoding="utf-8") == current, "Run python -m docs.reliability."
 
 
 def test_there_are_many_cases_and_no_two_are_the_same():

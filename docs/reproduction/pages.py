@@ -1,20 +1,20 @@
 """Write the pages of this folder from ``results/*.csv``.
 
-    python docs/reproduction/make.py
+    python -m docs.reproduction
 
 The results come from ``partwise reproduce PAPER``; what is said about them is in ``findings.md``.
 """
 
 from pathlib import Path
 
-from headline import all_accuracies
-
 from partwise.experiments import load_protocol, paper_names, read_cells
 from partwise.experiments.tables import LEGEND, counts_line, markdown_tables, summary_table
 
+from .headline import all_accuracies
+
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parents[1] / "results"
-NOTE = "<!-- Made by docs/reproduction/make.py from results/*.csv. -->\n"
+NOTE = "<!-- Written by `python -m docs.reproduction` from results/*.csv. -->\n"
 
 
 def paper_page(name, cells):
@@ -82,7 +82,7 @@ def summary_page(cells):
             "",
             "## The same methods with this library's defaults",
             "",
-            "Accuracy, mean over the numbers of clusters; `docs/reproduction/headline.py` draws it. In the last column",
+            "Accuracy, mean over the numbers of clusters; [headline.py](headline.py) draws it. In the last column",
             "nothing is tuned: the default solver and scale, and GNMF, LLNMF and NLCF choose their strength without",
             "labels. In the other columns the paper's best setting by labels is taken. Repeats differ, see the tables:",
             "a single draw of classes moves these means by points.",

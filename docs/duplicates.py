@@ -1,0 +1,19 @@
+"""Write the tables and the picture of docs/duplicates.md.
+
+    python -m docs.duplicates            all of them
+    python -m docs.duplicates halves     one of picture, halves, shares, rules
+
+The text around them is written by hand. `benchmarks/duplicates.py` makes the fits; those of `shares` and `rules` need
+the data sets in the folder that PARTWISE_DATA names, and take long.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+STUDY = Path(__file__).parents[1] / "benchmarks" / "duplicates.py"
+
+if __name__ == "__main__":
+    subprocess.run([sys.executable, STUDY, *sys.argv[1:]], check=True)

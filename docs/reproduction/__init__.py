@@ -1,0 +1,1 @@
+"""The pages of the five papers, as printed and as measured."""
