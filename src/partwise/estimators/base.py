@@ -5,15 +5,13 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
+from sklearn.utils._param_validation import Interval, InvalidParameterError
 
 from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks
 from ..callbacks.base import Interruption
@@ -27,7 +25,7 @@ from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
 from ..persistence import Persistent
 from ..selection.choice import Choice, choose
-from ..selection.grids import Grid, open_parameters
+from ..selection.grids import open_parameters
 from ..solvers.choice import choose_solver
 from ..solvers.loop import Options, Result, minimise
 from ..solvers.point import Solver
@@ -36,7 +34,11 @@ from ..terms import BetaDivergence, Frobenius
 from .assignment import KMEANS_STARTS, Assignment
 from .duplicates import warn_if_duplicate
 from .fitted import FittedFactorization
+from .loop_parameters import LoopParameters
+from .options import Assign, Count, Init, Scale
+from .options import Solver as SolverName
 from .scale import apply_scale, normalise
+from .sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 from .sklearn_names import ExplainsNames
 from .units import fit_rescaled
 from .validation import (
@@ -59,15 +61,7 @@ class Minimum(NamedTuple):
     unit: Factor | None
 
 
-# What a parameter accepts that can be chosen: the word, or values to choose from.
-OPEN: tuple[Any, ...] = (StrOptions({"auto"}), list, tuple, range, np.ndarray)
 NO_COMPONENT = "get zero entries in every component"
-NAMED_STARTS = ("auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled")
-
-
-def closed(rules: list[Any]) -> list[Any]:
-    """What a parameter accepts where it cannot be chosen."""
-    return [rule for rule in rules if rule not in OPEN]
 
 
 class BaseFactorization(
@@ -75,6 +69,7 @@ class BaseFactorization(
     FittedFactorization,
     Persistent,
     CallbackSupport,
+    LoopParameters,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     BaseEstimator,
@@ -83,22 +78,59 @@ class BaseFactorization(
     """Base of all estimators: minimise a sum of terms over W, H ≥ 0, with X ≈ W H.
 
     A subclass says in `_terms` which terms these are.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of parts, k.
+    scale : {"auto", "components", None}
+        Who carries the scale. "auto": penalties on the codes alone are measured where components have unit norm (and
+        the other way round), so that no rescaling can cheat them; without penalties components get unit norm in the
+        end; with penalties on both factors these settle it. None: whatever the sweeps give.
+    solver : {"auto", "coordinate", "newton", "multiplicative"}
+        "auto" takes coordinate descent for the Frobenius loss on complete data, Newton steps for the Kullback–Leibler
+        divergence, and multiplicative rules otherwise.
+    init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
+        Start. "auto" is "nndsvda", or "random" with missing entries. "sampled" first fits an eighth of the samples,
+        which pays on large data.
+    assign : {"kmeans", "argmax"}
+        How `labels_` and `predict` read clusters off the codes: the best of 20 runs of k-means, or the largest entry (a
+        sample whose code is zero then gets the label of the first component).
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The parts, H.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The codes of the training samples, W.
+    labels_ : ndarray of int, shape (n_samples,)
+        Clusters of the training samples.
+    n_components_ : int
+        Number of components, also where "auto" chose it.
+    objective_ : float
+        The objective at the end.
+    reconstruction_err_ : float
+        The fit's share of it as a distance, as in scikit-learn: ‖X − W H‖, or √(2 D) for another β-divergence D.
+        Samples count by their weights, missing entries do not count, and penalties do not enter.
+    history_ : dict of list
+        "objective", every term by its name, and "time" (seconds) after each sweep; entry 0 is the start.
+    n_iter_ : int
+        Sweeps made.
+    solver_ : str
+        The solver that was used.
+    stop_reason_ : {"converged", "max_iter", "interrupted", "callback"}
+        Why the fit ended.
+    scale_ : {"components", "codes", None}
+        The factor whose columns (rows of H) have unit norm.
+    n_features_in_ : int
+        Number of features of X.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "scale": [StrOptions({"auto", "components"}), None],
-        "solver": [StrOptions({"auto", "coordinate", "newton", "multiplicative"})],
-        "init": [StrOptions(set(NAMED_STARTS)), tuple, list],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "warm_start": ["boolean"],
-        "assign": [StrOptions({"kmeans", "argmax"})],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-        "callbacks": [callable, "array-like", object],
-    }
+    n_components: Count = field(default=8, kw_only=False)
+    scale: Scale = "auto"
+    solver: SolverName = "auto"
+    init: Init = "auto"
+    assign: Assign = "kmeans"
 
     # Where init="auto" starts from when every entry of X is known.
     _auto_init: ClassVar[str] = "nndsvda"
@@ -106,8 +138,6 @@ class BaseFactorization(
     _signed_data: ClassVar[bool] = False
     # The powers of the multiplicative rules as their paper prints them; None takes those that surely fall.
     _printed_powers: ClassVar[dict[Factor, float] | None] = None
-    # Parameters that can be "auto" or a list, with the values among which "auto" chooses.
-    _selectable: ClassVar[dict[str, Grid]] = {}
 
     @abstractmethod
     def _terms(self) -> list[Term]:
@@ -282,7 +312,7 @@ class BaseFactorization(
         given = self._given_start(X.shape, X.dtype)
         if given is not None:
             return [lambda: State(X, *given)]
-        init = self.init
+        init: Any = self.init
         if init == "auto":
             init = self._auto_init if X.missing is None else "random"
             if init == "kmeans" and self.n_components > X.shape[0]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.objective import Objective
 from ..core.operand import Operand
@@ -21,7 +19,7 @@ from ..solvers.multiplicative import Multiplicative
 from ..terms import TruncatedCauchy
 from ..terms.cauchy import residual_deviation, truncated_entries
 from .base import BaseFactorization
-from .options import Assign, FloatOrAuto, Init, Scale, Solver
+from .options import Auto, NonNegative, Positive, PositiveOrInfinite
 from .units import Units, codes_unit
 
 # The way to the scale: so many rounds of so many sweeps, each for the residuals that the last one left.
@@ -55,20 +53,19 @@ class CauchyNMF(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
-    cauchy_scale : float or "auto", default="auto"
+    cauchy_scale : float or "auto"
         γ, in the unit of X. "auto" is twice the standard deviation of the residuals of the positive entries, estimated
         by their median.
-    truncation : float, default=3.0
+    truncation : float
         From this multiple of the scale on an entry is an outlier. ``numpy.inf`` is the plain Cauchy loss.
-    solver : {"auto", "coordinate", "multiplicative"}, default="auto"
+    solver : {"auto", "coordinate", "multiplicative"}
         "coordinate", which is "auto", fits data whose entries are imputed as far as they are not trusted.
         "multiplicative" makes the steps of half-quadratic programming, with a weight for every entry; it needs many
         more sweeps.
-    scale, init, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
-        As for :class:`NMF`, but the start "auto" is "random": outliers spoil the others. With several starts, the one
-        whose residuals have the smallest scale is continued.
+    init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
+        Start. "auto" is "random": outliers spoil the others.
+    n_init : int
+        Number of starts; the one whose residuals have the smallest scale is continued.
 
     Attributes
     ----------
@@ -76,8 +73,6 @@ class CauchyNMF(BaseFactorization):
         γ.
     outliers_ : csr_array of bool, shape (n_samples, n_features)
         The entries that have no say. ``outliers_.mean(axis=1)`` is their share of every sample.
-    components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
-        As for :class:`NMF`.
 
     Notes
     -----
@@ -98,50 +93,15 @@ class CauchyNMF(BaseFactorization):
     True
     """
 
+    cauchy_scale: Positive | Auto = "auto"
+    truncation: PositiveOrInfinite = 3.0
+    tol: NonNegative = 1e-5
+
     _paper = "Guan et al. 2019"
     _cost = "5 n m k, and the weights of n m entries"
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseFactorization._parameter_constraints,
-        "cauchy_scale": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "truncation": [Interval(Real, 0, None, closed="right")],
-    }
-
     # Singular vectors are the first thing that outliers spoil.
     _auto_init = "random"
-
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        cauchy_scale: FloatOrAuto = "auto",
-        truncation: float = 3.0,
-        scale: Scale = "auto",
-        solver: Solver = "auto",
-        init: Init = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-5,
-        n_init: int = 1,
-        warm_start: bool = False,
-        assign: Assign = "kmeans",
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ):
-        self.n_components = n_components
-        self.cauchy_scale = cauchy_scale
-        self.truncation = truncation
-        self.scale = scale
-        self.solver = solver
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.assign = assign
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
 
     def _units(self) -> Units:
         codes = codes_unit(self.scale)

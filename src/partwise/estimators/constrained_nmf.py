@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +12,9 @@ from ..core.term import Term
 from ..core.types import Array, IntArray
 from ..terms.constant import Constant
 from ..terms.divergence import order, row_potentials
-from .base import BaseFactorization
 from .labelled import LabelledFactorization
-from .nmf import NMF, fit_term
-from .options import Assign, Init, Loss, Scale, Solver
+from .nmf import fit_term
+from .options import Loss
 from .units import Units, codes_unit
 
 
@@ -33,17 +32,15 @@ class ConstrainedNMF(LabelledFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
-    loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float, default="frobenius"
+    loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float
         D; a number is the β of a β-divergence.
-    scale, solver, init, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
-        As for :class:`NMF`. A start (W, H) has one row of W per sample; rows of one class are averaged.
+    init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
+        Start. "auto" is "nndsvda". Given codes W have one row per sample; rows of one class are averaged.
 
     Attributes
     ----------
-    components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
-        As for :class:`NMF`. Samples of one class have equal rows in `embedding_`.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The codes of the training samples, W, with equal rows for samples of one class.
     classes_ : ndarray of shape (n_classes,)
         The classes that occur in `y`.
     transduction_ : ndarray of shape (n_samples,)
@@ -68,44 +65,10 @@ class ConstrainedNMF(LabelledFactorization):
     True
     """
 
+    loss: Loss = "frobenius"
+
     _paper = "Liu & Wu 2010"
     _cost = "2 T on one row per class and unlabelled sample"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseFactorization._parameter_constraints,
-        "loss": NMF._parameter_constraints["loss"],
-    }
-
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        loss: Loss = "frobenius",
-        scale: Scale = "auto",
-        solver: Solver = "auto",
-        init: Init = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        n_init: int = 1,
-        warm_start: bool = False,
-        assign: Assign = "kmeans",
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ):
-        self.n_components = n_components
-        self.loss = loss
-        self.scale = scale
-        self.solver = solver
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.assign = assign
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
 
     def _uses_labels(self) -> bool:
         return True

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..core.dual import KernelMatrix
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Factor
 from ..terms.dual import DualFit
 from .dual import BaseDualFactorization
-from .options import Assign, ClusterInit, DualSolver, Kernel
 from .units import Units
 
 
@@ -26,24 +23,11 @@ class ConvexNMF(BaseDualFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
-    kernel : {"linear", "cosine", "rbf", "precomputed"} or callable, default="linear"
-        How samples are seen. "cosine" takes them at unit norm. "rbf", exp(−‖x − x'‖² / bandwidth), and a function of
-        two arrays of samples that gives the matrix of kernel values go through a Nyström map of `n_landmarks` features.
-        With "precomputed", X is the kernel itself (n × n, dense or sparse, positive semidefinite), and new samples
-        come as their kernel values with the training samples.
-    bandwidth : float, default=None
-        Of the rbf kernel; by default the mean squared distance between samples.
-    n_landmarks : int, default=500
-        Samples on which the Nyström map rests, chosen at random.
-    solver : {"auto", "projected", "multiplicative"}, default="auto"
+    solver : {"auto", "projected", "multiplicative"}
         "projected", the default, takes codes by coordinate descent and coefficients by accelerated projected gradient.
         "multiplicative" is the paper's pair of rules, with their square roots. Neither raises the objective.
-    init : {"auto", "kmeans", "random"} or (W, P), default="auto"
+    init : {"auto", "kmeans", "random"} or (W, P)
         "auto" is "kmeans", the paper's start: codes at the clusters with 0.2 added, components at their means.
-    max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
-        As for :class:`NMF`.
 
     Attributes
     ----------
@@ -51,8 +35,6 @@ class ConvexNMF(BaseDualFactorization):
         H = Pᵀ X at unit norm; only with the kernels "linear" and "cosine" (there of samples at unit norm).
     dual_components_ : ndarray of shape (n_components, n_samples)
         Pᵀ: how much of every sample is in every component; divided by its sum, a row is a convex combination.
-    embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, n_features_in_
-        As for :class:`NMF`.
 
     Notes
     -----
@@ -79,39 +61,6 @@ class ConvexNMF(BaseDualFactorization):
 
     _signed_data = True
     _printed_powers = {CODES: 0.5, COMPONENTS: 0.5}  # noqa: RUF012
-
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        kernel: Kernel = "linear",
-        bandwidth: float | None = None,
-        n_landmarks: int = 500,
-        solver: DualSolver = "auto",
-        init: ClusterInit = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        n_init: int = 1,
-        warm_start: bool = False,
-        assign: Assign = "kmeans",
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.n_landmarks = n_landmarks
-        self.solver = solver
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.assign = assign
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
 
     def _units(self) -> Units:
         return self._dual_units(self._kernel_unit / 2, {})

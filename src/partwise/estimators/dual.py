@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from functools import partial
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.dual import DualState, KernelMatrix
 from ..core.objective import Objective
@@ -27,38 +26,53 @@ from ..terms import Frobenius
 from ..terms.dual import BoundDualTerm, BoundRobustDualFit
 from ..terms.dual import dual as dual_state
 from .feature_maps import feature_map
+from .options import AutoScale, ClusterInit, Count, DualSolver, Kernel, NonNegative, Positive
 from .scale import apply_scale, normalise
 from .units import Units, no_functions
 from .unweighted import UnweightedFactorization
 from .validation import check_factor
-
-KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
-    "kernel": [StrOptions({"linear", "cosine", "rbf", "precomputed"}), callable],
-    "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
-    "n_landmarks": [Interval(Integral, 1, None, closed="left")],
-}
 
 
 class BaseDualFactorization(UnweightedFactorization):
     """Minimise a sum of terms over codes W ≥ 0 and coefficients P ≥ 0 (both n × k), with Φ ≈ W Pᵀ Φ.
 
     A subclass says in `_dual_terms` which terms these are, in `_terms` which more there are on the codes alone, seen
-    with the samples as they come; and it has the parameters `kernel`, `bandwidth`, `n_landmarks`.
+    with the samples as they come.
+
+    Parameters
+    ----------
+    kernel : {"linear", "cosine", "rbf", "precomputed"} or callable
+        How samples are seen. "cosine" takes them at unit norm. "rbf", exp(−‖x − x'‖² / bandwidth), and a function of
+        two arrays of samples that gives the matrix of kernel values go through a Nyström map of `n_landmarks` features.
+        With "precomputed", X is the kernel itself (n × n, dense or sparse, positive semidefinite), and new samples
+        come as their kernel values with the training samples.
+    bandwidth : float
+        Of the rbf kernel; by default the mean squared distance between samples.
+    n_landmarks : int
+        Samples on which the Nyström map rests, chosen at random.
+    solver : {"auto", "projected", "multiplicative"}
+        "projected", the default, takes codes by coordinate descent and coefficients by accelerated projected gradient.
+        "multiplicative" is the reference.
+    init : {"auto", "kmeans", "random"} or (W, P)
+        Start; "auto" is "kmeans".
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        H = Pᵀ X; only with the kernels "linear" and "cosine" (there of samples at unit norm).
+    dual_components_ : ndarray of shape (n_components, n_samples)
+        Pᵀ: how much of every sample is in every component.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: rule for name, rule in UnweightedFactorization._parameter_constraints.items() if name != "scale"},
-        **KERNEL_CONSTRAINTS,
-        "solver": [StrOptions({"auto", "projected", "multiplicative"})],
-        "init": [StrOptions({"auto", "kmeans", "random"}), tuple, list],
-    }
+    kernel: Kernel = "linear"
+    bandwidth: Positive | None = None
+    n_landmarks: Count = 500
+    scale: AutoScale = field(default="auto", init=False)
+    solver: DualSolver = "auto"  # type: ignore[assignment]
+    init: ClusterInit = "auto"
+    tol: NonNegative = 1e-4
 
     _auto_init = "kmeans"
-
-    init: Any
-    kernel: Any
-    bandwidth: float | None
-    n_landmarks: int
 
     @abstractmethod
     def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
@@ -71,7 +85,7 @@ class BaseDualFactorization(UnweightedFactorization):
     def _kernel_unit(self) -> float:
         """As which power of the unit of X the kernel grows."""
         no_functions(self, "kernel")
-        return {"linear": 2.0, "precomputed": 1.0}.get(self.kernel, 0.0)
+        return {"linear": 2.0, "precomputed": 1.0}.get(str(self.kernel), 0.0)
 
     def _dual_units(self, codes: float, parameters: Mapping[str, float]) -> Units:
         """Units where the codes have one; coefficients have the inverse, so that components are made of samples."""
@@ -102,6 +116,7 @@ class BaseDualFactorization(UnweightedFactorization):
             self._settle(normalise(result.state, unit), dual)
             self._keep(terms[len(dual) :])
         self._losses = self._fits()
+        self.scale_ = unit
         self._record(result)
 
     def _fits(self) -> list[Term]:
@@ -140,7 +155,7 @@ class BaseDualFactorization(UnweightedFactorization):
         given = self._given_pair(n, dtype)
         if given is not None:
             return [lambda: DualState(kernel, *given)]
-        init = self.init
+        init: Any = self.init
         if init == "auto":
             init = self._auto_init if k <= n else "random"
         doubt = next((term.doubt for term in bound if isinstance(term, BoundRobustDualFit)), None)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Annotated
 
 from ..core.operand import Missing
 from ..core.term import Term
 from ..terms import BetaDivergence, Frobenius
 from ..terms.divergence import order
-from .base import BaseFactorization
 from .labelled import LabelledFactorization
-from .nmf import NMF
-from .options import Assign, Init, Scale, Solver
 from .units import Units, Unscalable, codes_unit
 
 
@@ -23,22 +20,12 @@ class Factorization(LabelledFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
-    terms : sequence of Term, default=None
-        The summands, from `partwise.terms` or your own; None is the squared error alone.
-    missing : {None, "nan", "unstored"}, default=None
-        Entries of X that are unknown: none, those that are NaN, or those that a sparse X does not store. As for
-        :class:`NMF`, a sample of which nothing is known has a code of zeros, unless a term links it to others.
-    scale, solver, init, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
-        As for :class:`NMF`.
-
-    Attributes
-    ----------
-    components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
-        As for :class:`NMF`.
-    classes_, transduction_
-        As for :class:`GraphNMF`, if a term has ``use_labels=True``.
+    terms : sequence of Term
+        The summands, from `partwise.terms` or your own; None is the squared error alone. A fit uses
+        `y` if a term has ``use_labels=True``.
+    missing : {None, "nan", "unstored"}
+        Entries of X that are unknown: none, those that are NaN, or those that a sparse X does not store. A
+        sample of which nothing is known has a code of zeros, unless a term links it to others.
 
     Examples
     --------
@@ -52,47 +39,11 @@ class Factorization(LabelledFactorization):
     ['fit', 'graph', 'l1 codes', 'objective', 'time']
     """
 
+    terms: Annotated[Sequence[Term] | None, list, tuple, None] = None
+    missing: Missing = None
+
     _paper = "any sum of terms"
     _cost = "2 T + what the terms add"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseFactorization._parameter_constraints,
-        "terms": [list, tuple, None],
-        "missing": NMF._parameter_constraints["missing"],
-    }
-
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        terms: Sequence[Term] | None = None,
-        missing: Missing = None,
-        scale: Scale = "auto",
-        solver: Solver = "auto",
-        init: Init = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        n_init: int = 1,
-        warm_start: bool = False,
-        assign: Assign = "kmeans",
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ):
-        self.n_components = n_components
-        self.terms = terms
-        self.missing = missing
-        self.scale = scale
-        self.solver = solver
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.assign = assign
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
 
     def _terms(self) -> list[Term]:
         terms: list[Term] = [Frobenius()] if self.terms is None else list(self.terms)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.door import read_data
@@ -20,6 +19,7 @@ from ..solvers.codes import code_samples
 from ..terms import BetaDivergence
 from ..terms.divergence import order
 from .assignment import Assignment
+from .sklearn_bases import TransformerMixin
 from .units import Rescaled, Units, Unscalable, check_new_X, scaled
 from .validation import check_sample_weight, refuse_unknown, warn_unknown, what_is_missing
 

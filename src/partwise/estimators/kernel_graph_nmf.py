@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar
-
-from sklearn.utils._param_validation import Interval, StrOptions
-
 from ..core.dual import KernelMatrix
 from ..core.term import Term
 from ..core.types import CODES, COMPONENTS
 from ..terms.dual import DualFit
 from ..terms.orthogonality import Orthogonality
 from .dual import BaseDualFactorization
-from .graph_on_codes import GraphOnCodes
-from .options import Assign, ClusterInit, DualSolver, EdgeWeights, FloatOrAuto, Kernel, Metric, NeighborsMethod
+from .graph_parameters import GraphBesideKernel
+from .labelled import LabelledFactorization
+from .options import Assign, Auto, Kernel, NonNegative
 from .units import Units, no_functions
 
 
-class KernelGraphNMF(GraphOnCodes, BaseDualFactorization):
+class KernelGraphNMF(GraphBesideKernel, BaseDualFactorization, LabelledFactorization):  # type: ignore[misc]
     r"""Kernel orthogonal non-negative matrix factorisation with a graph (KOGNMF): clusters that need not be convex.
 
     Minimises, over codes W ≥ 0 and coefficients P ≥ 0 (both n × k), Φ being the features of a kernel K = Φ Φᵀ,
@@ -31,42 +27,33 @@ class KernelGraphNMF(GraphOnCodes, BaseDualFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
+    n_components : int
         Number of clusters, k.
-    graph_strength : float, default=1.0
+    graph_strength : float
         How much neighbours count, λ in the paper. The codes have columns of about unit norm and the fit has the unit of
         tr K, which with "rbf" and "cosine" is the number of samples.
-    orthogonality : float or "auto", default="auto"
+    orthogonality : float or "auto"
         How much overlapping codes cost, μ in the paper. "auto" is tr K / k. With 0 the graph is measured where every
         component has unit norm.
-    n_neighbors, metric, edge_weights, edge_bandwidth, graph, neighbors_method
-        Of the graph, as for :class:`ConceptFactorization`.
-    kernel : {"rbf", "linear", "cosine", "precomputed"} or callable, default="rbf"
-        How samples are seen, as for :class:`ConvexNMF`.
-    bandwidth, n_landmarks
-        As for :class:`ConvexNMF`.
-    solver : {"auto", "projected", "multiplicative"}, default="auto"
+    solver : {"auto", "projected", "multiplicative"}
         "projected", the default, takes codes column by column and coefficients by accelerated projected gradient; no
         sweep raises the objective. "multiplicative" makes the paper's steps, for which that is not proved: the term of
         orthogonality is a quartic, and a ratio without a root is too long a step for it.
-    init : {"auto", "kmeans", "random"} or (W, P), default="auto"
+    init : {"auto", "kmeans", "random"} or (W, P)
         "auto" is "kmeans" on the features. The stronger the orthogonality, the more the clusters are those of the
         start.
-    assign : {"argmax", "kmeans"}, default="argmax"
+    assign : {"argmax", "kmeans"}
         How codes become labels.
-    max_iter, tol, n_init, warm_start, random_state, verbose, callbacks
-        As for :class:`NMF`.
 
     Attributes
     ----------
     dual_components_ : ndarray of shape (n_components, n_samples)
         Pᵀ: how much of every sample is in every component.
+    history_ : dict of list
+        "objective", the terms "fit", "graph" and "orthogonality", and "time" (seconds) after each sweep; entry 0 is the
+        start.
     components_ : ndarray of shape (n_components, n_features)
         Pᵀ X; only with the kernels "linear" and "cosine" (there of samples at unit norm).
-    graph_method_ : {"products", "index", "descent", "given", "none"}
-        Where the graph comes from, as for :class:`GraphNMF`.
-    embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, n_features_in_
-        As for :class:`NMF`; `history_` has the terms "fit", "graph" and "orthogonality".
 
     Notes
     -----
@@ -86,66 +73,16 @@ class KernelGraphNMF(GraphOnCodes, BaseDualFactorization):
     True
     """
 
+    orthogonality: NonNegative | Auto = "auto"
+    graph_strength: NonNegative = 1.0
+    kernel: Kernel = "rbf"
+    assign: Assign = "argmax"
+
     _paper = "Tolić, Antulov-Fantulin & Kopriva 2018"
     _cost = "about 28 T + edges · k (6 T multiplicative), T with the kernel's features"
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseDualFactorization._parameter_constraints,
-        **GraphOnCodes._graph_constraints,
-        "orthogonality": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-    }
-
     _signed_data = True
     _printed_powers = {CODES: 1.0, COMPONENTS: 1.0}  # noqa: RUF012
-
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        graph_strength: float = 1.0,
-        orthogonality: FloatOrAuto = "auto",
-        n_neighbors: int = 5,
-        metric: Metric = "cosine",
-        edge_weights: EdgeWeights = "binary",
-        edge_bandwidth: float | None = None,
-        graph: Any = None,
-        neighbors_method: NeighborsMethod = "auto",
-        kernel: Kernel = "rbf",
-        bandwidth: float | None = None,
-        n_landmarks: int = 500,
-        solver: DualSolver = "auto",
-        init: ClusterInit = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        n_init: int = 1,
-        warm_start: bool = False,
-        assign: Assign = "argmax",
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ):
-        self.n_components = n_components
-        self.graph_strength = graph_strength
-        self.orthogonality = orthogonality
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.edge_weights = edge_weights
-        self.edge_bandwidth = edge_bandwidth
-        self.graph = graph
-        self.neighbors_method = neighbors_method
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.n_landmarks = n_landmarks
-        self.solver = solver
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.assign = assign
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
 
     def _units(self) -> Units:
         no_functions(self, "graph")
@@ -155,6 +92,9 @@ class KernelGraphNMF(GraphOnCodes, BaseDualFactorization):
         return self._dual_units(
             codes, {"graph_strength": kernel - 2 * codes, "orthogonality": kernel, "edge_bandwidth": 2}
         )
+
+    def _terms(self) -> list[Term]:
+        return self._graph_terms()
 
     def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
         orthogonality = self.orthogonality

@@ -19,6 +19,15 @@ class LabelledFactorization(BaseFactorization):
     """A factorisation that may use labels, and then gives classes as well as clusters.
 
     A subclass says in `_uses_labels` whether it does, and in `_needs_labels` whether it can do without.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes that occur in `y`, after a fit that used labels. `predict_classes` finds them for new samples;
+        `predict` and `labels_` give cluster numbers, as for every method.
+    transduction_ : ndarray of shape (n_samples,)
+        Class of every training sample, after a fit that used labels: the given one or that of the labelled sample with
+        the nearest code (see `predict_classes`).
     """
 
     @abstractmethod

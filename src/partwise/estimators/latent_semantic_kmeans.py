@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.storage import as_operand
@@ -16,13 +14,22 @@ from ..core.types import Array, IntArray
 from ..persistence import Persistent
 from .assignment import Assignment
 from .fitted import rebuilt
+from .options import Count, RandomState
+from .parameters import Parametrised
+from .sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from .sklearn_names import ExplainsNames
 from .units import Rescaled, Units, check_new_X, fit_rescaled
 from .validation import check_X
 
 
 class LatentSemanticKMeans(
-    ExplainsNames, Persistent, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    ExplainsNames,
+    Persistent,
+    Parametrised,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
 ):
     r"""K-means on the leading singular vectors (LSI + k-means).
 
@@ -35,11 +42,12 @@ class LatentSemanticKMeans(
 
     Parameters
     ----------
-    n_components : int, default=8
+    n_components : int
         Number of clusters.
-    n_dimensions : int, default=None
+    n_dimensions : int
         Number of singular vectors, k; by default as many as clusters.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
+        Source of random numbers; an int makes fits repeatable.
 
     Attributes
     ----------
@@ -50,9 +58,11 @@ class LatentSemanticKMeans(
     labels_ : ndarray of int, shape (n_samples,)
         Clusters, by the best of 20 runs of k-means on first access.
     n_components_ : int
+        Number of clusters.
     reconstruction_err_ : float
         ‖X − W H‖.
     n_features_in_ : int
+        Number of features of X.
 
     Examples
     --------
@@ -65,21 +75,14 @@ class LatentSemanticKMeans(
     True
     """
 
+    n_components: Count = field(default=8, kw_only=False)
+    n_dimensions: Count | None = None
+    random_state: RandomState = None
+
     _paper = "Deerwester et al. 1990"
     _cost = "once: about 10 T"
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_dimensions": [Interval(Integral, 1, None, closed="left"), None],
-        "random_state": ["random_state"],
-    }
-
-    _rescaled: Rescaled | None = None
-
-    def __init__(self, n_components: int = 8, *, n_dimensions: int | None = None, random_state: Any = None):
-        self.n_components = n_components
-        self.n_dimensions = n_dimensions
-        self.random_state = random_state
+    _rescaled: ClassVar[Rescaled | None] = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the singular vectors.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Literal
 
 from ..core.domains import Domain, Simplex
 from ..core.term import Term
 from ..core.types import COMPONENTS, Factor
 from ..terms import BetaDivergence, Localness
 from .base import BaseFactorization
-from .options import Assign, Init
-from .sparseness_nmf import SparsenessNMF
 from .units import Units, Unscalable
 
 
@@ -27,17 +26,10 @@ class LocalNMF(BaseFactorization):
     and they never raise it: as Σ_f h_jf = 1, all that is left of the codes is half their squares. A sample then uses
     several components a little rather than one a lot, and these divide the features among them.
 
-    Parameters
-    ----------
-    n_components : int, default=8
-        Number of parts, k.
-    init, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
-        As for :class:`NMF`.
-
     Attributes
     ----------
-    components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, n_features_in_
-        As for :class:`NMF`; components sum to one.
+    components_ : ndarray of shape (n_components, n_features)
+        The parts, H; each sums to one.
     scale_ : None
         The sums of the components settle the scale.
 
@@ -55,40 +47,12 @@ class LocalNMF(BaseFactorization):
     True
     """
 
+    # The sums of the components settle the scale, and there is one solver.
+    scale: None = field(default=None, init=False)
+    solver: Literal["auto"] = field(default="auto", init=False)
+
     _paper = "Li et al. 2001"
     _cost = "4 T over the entries that are stored"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: rule for name, rule in SparsenessNMF._parameter_constraints.items() if not name.endswith("_sparseness")
-    }
-
-    scale = None
-    solver = "auto"
-
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        init: Init = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        n_init: int = 1,
-        warm_start: bool = False,
-        assign: Assign = "kmeans",
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ):
-        self.n_components = n_components
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.assign = assign
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
 
     def _units(self) -> Units:
         raise Unscalable("the objective of LocalNMF weighs counts: in another unit it is another objective")

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
-from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..core.dual import KernelMatrix
 from ..core.state import State
@@ -16,7 +13,7 @@ from ..solvers.starts import feature_residuals
 from ..terms.dual import BoundRobustDualFit, DualFit, LocalSimilarity, RobustDualFit
 from ..terms.orthogonality import Orthogonality
 from .dual import BaseDualFactorization
-from .options import Assign, ClusterInit, DualSolver, FloatOrAuto, Kernel
+from .options import Auto, NonNegative, PositiveOrInfinite
 from .units import Units
 
 # With outlier_strength="auto", how far the residual of a feature may reach before it is doubted: this share of the
@@ -44,34 +41,26 @@ class LocalSimilarityNMF(BaseDualFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
-    similarity_strength : float, default=0.01
+    similarity_strength : float
         How much it costs that distant samples share a component, λ in the paper. It has no unit; for hard clusters the
         term is four times the fit per unit, and much more than 0.1 may leave components empty.
-    outlier_strength : float or "auto", default="auto"
+    outlier_strength : float or "auto"
         How long the residual of a feature (over all samples) may be before it is doubted, γ > 0 in the paper, in the
         unit of X. "auto" is half the median distance of the features from their means. ``numpy.inf`` doubts nothing.
         Ignored by kernels without features: "rbf", a function, "precomputed".
-    orthogonality : float or "auto", default="auto"
+    orthogonality : float or "auto"
         How much overlapping codes cost, β, in the unit of ‖X‖². "auto" is ‖X‖² / k. With 0 the columns of W get unit
         norm in the end.
-    kernel : {"linear", "cosine", "rbf", "precomputed"} or callable, default="linear"
+    kernel : {"linear", "cosine", "rbf", "precomputed"} or callable
         How samples are seen. "cosine" takes them at unit norm. "rbf", exp(−‖x − x'‖² / bandwidth), and a function of
         two arrays of samples that gives the matrix of kernel values go through a Nyström map of `n_landmarks` features.
         With "precomputed", X is the kernel itself (n × n, dense or sparse, non-negative, positive semidefinite), and
         new samples come as their kernel values with the training samples.
-    bandwidth : float, default=None
-        Of the rbf kernel; by default the mean squared distance between samples.
-    n_landmarks : int, default=500
-        Samples on which the Nyström map rests, chosen at random.
-    solver : {"auto", "projected", "multiplicative"}, default="auto"
+    solver : {"auto", "projected", "multiplicative"}
         "projected", the default, takes codes column by column and coefficients by accelerated projected gradient.
         "multiplicative" is the reference: the codes' ratio has the power ¼, the coefficients' the power 1.
-    init : {"auto", "kmeans", "random"} or (W, P), default="auto"
+    init : {"auto", "kmeans", "random"} or (W, P)
         "auto" is "kmeans", in which features count by the weights of the fit. A random start collapses easily.
-    max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
-        As for :class:`NMF`.
 
     Attributes
     ----------
@@ -79,11 +68,12 @@ class LocalSimilarityNMF(BaseDualFactorization):
         H = Pᵀ X; only with the kernels "linear" and "cosine" (there of samples at unit norm).
     dual_components_ : ndarray of shape (n_components, n_samples)
         Pᵀ: how much of every sample is in every component.
+    history_ : dict of list
+        "objective", the terms "fit", "similarity" and "orthogonality", and "time" (seconds) after each sweep; entry 0
+        is the start.
     outliers_ : ndarray of shape (n_features,) or None
         The share of its residual that E takes off every feature, max(0, 1 − outlier_strength/‖residual‖): 0 for a
         feature that counts in full, towards 1 for one that hardly counts. None with kernels without features.
-    embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, n_features_in_
-        As for :class:`NMF`; `history_` has the terms "fit", "similarity" and "orthogonality".
 
     Notes
     -----
@@ -111,54 +101,12 @@ class LocalSimilarityNMF(BaseDualFactorization):
     True
     """
 
+    similarity_strength: NonNegative = 0.01
+    outlier_strength: PositiveOrInfinite | Auto = "auto"
+    orthogonality: NonNegative | Auto = "auto"
+
     _paper = "Hou & Peng"
     _cost = "about 31 T (8 T multiplicative)"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseDualFactorization._parameter_constraints,
-        "similarity_strength": [Interval(Real, 0, None, closed="left")],
-        "outlier_strength": [Interval(Real, 0, None, closed="right"), StrOptions({"auto"})],
-        "orthogonality": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-    }
-
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        similarity_strength: float = 0.01,
-        outlier_strength: FloatOrAuto = "auto",
-        orthogonality: FloatOrAuto = "auto",
-        kernel: Kernel = "linear",
-        bandwidth: float | None = None,
-        n_landmarks: int = 500,
-        solver: DualSolver = "auto",
-        init: ClusterInit = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        n_init: int = 1,
-        warm_start: bool = False,
-        assign: Assign = "kmeans",
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ):
-        self.n_components = n_components
-        self.similarity_strength = similarity_strength
-        self.outlier_strength = outlier_strength
-        self.orthogonality = orthogonality
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.n_landmarks = n_landmarks
-        self.solver = solver
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.assign = assign
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
 
     def _units(self) -> Units:
         kernel = self._kernel_unit

@@ -1,17 +1,30 @@
-"""What the parameters of estimators accept, for type checkers; `_parameter_constraints` says the same at run time."""
+"""What the parameters of estimators accept: for type checkers, and at run time through `estimators.constraints`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from numbers import Integral, Real
+from typing import Annotated, Any, Literal
+
+from sklearn.utils._param_validation import Interval
 
 from ..core.types import Array
+from ..selection.grids import NEIGHBORS, RANKS, STRENGTHS
 
-Auto = Literal["auto"]
+Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
+NonNegative = Annotated[float, Interval(Real, 0, None, closed="left")]
+Positive = Annotated[float, Interval(Real, 0, None, closed="neither")]
+PositiveOrInfinite = Annotated[float, Interval(Real, 0, None, closed="right")]
+Share = Annotated[float, Interval(Real, 0, 1, closed="both")]
+
 # A number that can be chosen: "auto", or values to choose from.
-OpenInt = int | Auto | Sequence[int] | Array
-OpenFloat = float | Auto | Sequence[float] | Array
-FloatOrAuto = float | Auto
+Auto = Literal["auto"]
+OpenCount = Count | Auto | Sequence[int] | Array
+OpenStrength = NonNegative | Auto | Sequence[float] | Array
+# The same with the values among which "auto" chooses.
+ComponentsOrAuto = Annotated[OpenCount, RANKS]
+NeighborsOrAuto = Annotated[OpenCount, NEIGHBORS]
+StrengthOrAuto = Annotated[OpenStrength, STRENGTHS]
 
 Loss = Literal["frobenius", "kullback-leibler", "itakura-saito"] | float
 PenalisedLoss = Literal["frobenius", "kullback-leibler"]
@@ -39,3 +52,9 @@ EdgeWeights = Literal["binary", "heat", "cosine"]
 NeighborsMethod = Literal["auto", "exact", "approximate"]
 Kernel = Literal["linear", "cosine", "rbf", "precomputed"] | Callable[..., Any]
 LocalKernel = Literal["cosine", "rbf", "linear"] | Callable[..., Any]
+Graph = Annotated[Any, "array-like", "sparse matrix", callable, None]
+ElementWeights = Annotated[Any, "array-like", "sparse matrix", callable, None]
+
+RandomState = Annotated[Any, "random_state"]
+Verbosity = Annotated[int, "verbose"]
+Callbacks = Annotated[Any, callable, "array-like", object]

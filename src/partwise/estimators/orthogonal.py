@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Literal
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from ..core.domains import Domain, OneEntry
 from ..core.operand import Operand
@@ -14,21 +14,27 @@ from ..core.term import Term
 from ..core.types import CODES, Array, Factor, column_norms
 from ..solvers.row_assignment import best_entry
 from ..terms import Frobenius
+from .options import Assign, NonNegative, OrthogonalSolver
 from .scale import rescaled, warn_if_dead
 from .units import Units
 from .unweighted import UnweightedFactorization
 
 
 class BaseOrthogonal(UnweightedFactorization):
-    """Codes W ≥ 0 with WᵀW = I: every sample uses one component."""
+    """Codes W ≥ 0 with WᵀW = I: every sample uses one component.
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: rule for name, rule in UnweightedFactorization._parameter_constraints.items() if name != "scale"},
-        "solver": [StrOptions({"auto", "assignment", "multiplicative"})],
-    }
+    Parameters
+    ----------
+    assign : {"argmax", "kmeans"}
+        How codes become labels.
+    """
+
+    scale: Literal["codes"] = field(default="codes", init=False)  # type: ignore[assignment]
+    solver: OrthogonalSolver = "auto"  # type: ignore[assignment]
+    tol: NonNegative = 1e-5
+    assign: Assign = "argmax"
 
     _auto_init = "kmeans"
-    scale = CODES
 
     def _units(self) -> Units:
         return Units(codes=0, components=1)

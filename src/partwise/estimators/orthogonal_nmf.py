@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-from sklearn.utils._param_validation import StrOptions
+from typing import ClassVar
 
 from ..core.term import Term
 from ..core.types import CODES, COMPONENTS, Factor
 from ..terms.orthogonal_fit import OrthogonalFit
-from .options import Assign, OrthogonalInit, OrthogonalSolver
+from .options import OrthogonalInit
 from .orthogonal import BaseOrthogonal
 
 
@@ -26,19 +24,15 @@ class OrthogonalNMF(BaseOrthogonal):
 
     Parameters
     ----------
-    n_components : int, default=8
+    n_components : int
         Number of clusters, k.
-    solver : {"auto", "assignment", "multiplicative"}, default="auto"
+    solver : {"auto", "assignment", "multiplicative"}
         "assignment", the default, keeps WᵀW = I exactly: every sample goes to the component that explains most of it,
         every component is the best one for its samples (Pompili, Gillis, Absil & Glineur 2014). No sweep raises the
         objective. "multiplicative" makes the steps of the 2006 paper, W ← W ∘ √(XHᵀ / WWᵀXHᵀ) and those of
         :class:`NMF` for H. Its codes are orthogonal only in the limit, and its objective may rise on the way.
-    init : {"auto", "kmeans", "random", "nndsvd", "nndsvda"} or (W, H), default="auto"
+    init : {"auto", "kmeans", "random", "nndsvd", "nndsvda"} or (W, H)
         "auto" is "kmeans" if there are enough samples. "assignment" keeps the largest entry of every row of the start.
-    assign : {"argmax", "kmeans"}, default="argmax"
-        How codes become labels.
-    max_iter, tol, n_init, warm_start, random_state, verbose, callbacks
-        As for :class:`NMF`.
 
     Attributes
     ----------
@@ -46,8 +40,6 @@ class OrthogonalNMF(BaseOrthogonal):
         W, with columns of unit norm.
     components_ : ndarray of shape (n_components, n_features)
         H, which carries the scale.
-    labels_, objective_, history_, n_iter_, solver_, stop_reason_, n_features_in_
-        As for :class:`NMF`.
 
     Notes
     -----
@@ -69,42 +61,12 @@ class OrthogonalNMF(BaseOrthogonal):
     True
     """
 
+    init: OrthogonalInit = "auto"
+
     _paper = "Ding, Li, Peng & Park 2006; Pompili et al. 2014"
     _cost = "T + nnz(X) (2 T multiplicative)"
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseOrthogonal._parameter_constraints,
-        "init": [StrOptions({"auto", "kmeans", "random", "nndsvd", "nndsvda"}), tuple, list],
-    }
-
     _printed_powers: ClassVar[dict[Factor, float] | None] = {CODES: 0.5, COMPONENTS: 1.0}
-
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        solver: OrthogonalSolver = "auto",
-        init: OrthogonalInit = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-5,
-        n_init: int = 1,
-        warm_start: bool = False,
-        assign: Assign = "argmax",
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ):
-        self.n_components = n_components
-        self.solver = solver
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.assign = assign
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
 
     def _terms(self) -> list[Term]:
         return [OrthogonalFit()]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.domains import Domain, OneEntry
@@ -24,7 +22,7 @@ from ..solvers.point import Solver
 from ..solvers.starts import start_codes
 from ..solvers.tri_multiplicative import TriMultiplicative
 from ..terms.orthogonal_fit import TriFit, tri
-from .options import Assign, ClusterInit, OrthogonalSolver
+from .options import ClusterInit, Count
 from .orthogonal import BaseOrthogonal
 from .units import Units
 from .validation import check_factor
@@ -43,22 +41,20 @@ class OrthogonalTriNMF(BaseOrthogonal):
 
     Parameters
     ----------
-    n_components : int, default=8
+    n_components : int
         Number of clusters of samples, k.
-    n_column_clusters : int, default=None
+    n_column_clusters : int
         Number of clusters of features, l; by default as many as of samples.
-    solver : {"auto", "assignment", "multiplicative"}, default="auto"
+    solver : {"auto", "assignment", "multiplicative"}
         "assignment", the default, keeps both constraints exactly: every sample, then every feature, goes to the cluster
         that explains most of it, and S = FᵀXG. No sweep raises the objective. "multiplicative" makes the steps of the
         paper, F ← F ∘ √(XGSᵀ / FFᵀXGSᵀ), G likewise, S ← S ∘ √(FᵀXG / FᵀFSGᵀG). Its factors are orthogonal only in
         the limit, and its objective may rise on the way.
-    init : {"auto", "kmeans", "random"} or (F, S, G), default="auto"
+    init : {"auto", "kmeans", "random"} or (F, S, G)
         Where F and G start: clusters of k-means on samples and on features with 0.2 added, as in the paper, or uniform
         numbers; then S is FᵀXG up to a factor. "auto" is "kmeans" if there are enough samples and features.
-    assign : {"argmax", "kmeans"}, default="argmax"
+    assign : {"argmax", "kmeans"}
         How codes become labels; features always go by "argmax".
-    max_iter, tol, n_init, warm_start, random_state, verbose, callbacks
-        As for :class:`NMF`.
 
     Attributes
     ----------
@@ -70,12 +66,10 @@ class OrthogonalTriNMF(BaseOrthogonal):
         S.
     components_ : ndarray of shape (n_components, n_features)
         H = S Gᵀ.
-    labels_, row_labels_ : ndarray of int, shape (n_samples,)
-        Cluster of every sample.
+    row_labels_ : ndarray of int, shape (n_samples,)
+        Cluster of every sample: `labels_` under the name that co-clusterers use.
     column_labels_ : ndarray of int, shape (n_features,)
         Cluster of every feature.
-    objective_, history_, n_iter_, solver_, stop_reason_, n_features_in_
-        As for :class:`NMF`.
 
     Notes
     -----
@@ -94,43 +88,11 @@ class OrthogonalTriNMF(BaseOrthogonal):
     True
     """
 
+    n_column_clusters: Count | None = None
+    init: ClusterInit = "auto"
+
     _paper = "Ding, Li, Peng & Park 2006"
     _cost = "2 T"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseOrthogonal._parameter_constraints,
-        "n_column_clusters": [Interval(Integral, 1, None, closed="left"), None],
-        "init": [StrOptions({"auto", "kmeans", "random"}), tuple, list],
-    }
-
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        n_column_clusters: int | None = None,
-        solver: OrthogonalSolver = "auto",
-        init: ClusterInit = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-5,
-        n_init: int = 1,
-        warm_start: bool = False,
-        assign: Assign = "argmax",
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ):
-        self.n_components = n_components
-        self.n_column_clusters = n_column_clusters
-        self.solver = solver
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.assign = assign
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
 
     def _units(self) -> Units:
         return Units(codes=0, components=1, results={"association_": 1, "feature_embedding_": 0}, start=(0, 1, 0))

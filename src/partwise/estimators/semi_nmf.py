@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from ..core.domains import Domain, Free
 from ..core.operand import Operand
@@ -19,7 +19,7 @@ from ..solvers.loop import Options
 from ..solvers.starts import start_codes
 from ..terms import Frobenius
 from .base import BaseFactorization
-from .options import Assign, ClusterInit, Solver
+from .options import ClusterInit, NonNegative
 from .units import Units
 
 
@@ -36,25 +36,19 @@ class SemiNMF(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
-    solver : {"auto", "coordinate", "multiplicative"}, default="auto"
+    solver : {"auto", "coordinate", "multiplicative"}
         "auto" is "multiplicative": the paper's rule for the codes, Eq. 11 with its square root. "coordinate" finds them
         by coordinate descent, and fits better in fewer sweeps; see the notes for why that is not always wanted. Both
         solve for the components in every sweep, and neither raises the objective.
-    init : {"auto", "kmeans", "random"} or (W, H), default="auto"
+    init : {"auto", "kmeans", "random"} or (W, H)
         Where the codes start: clusters of k-means with 0.2 added, as in the paper, or uniform numbers; components at
         the least-squares solution. "auto" is "kmeans" if there are enough samples. Of given arrays H may have either
         sign.
-    max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
-        As for :class:`NMF`.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         H, every component at unit norm.
-    embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, n_features_in_
-        As for :class:`NMF`.
 
     Notes
     -----
@@ -79,45 +73,17 @@ class SemiNMF(BaseFactorization):
     True
     """
 
+    # Components get unit norm in the end.
+    scale: Literal["auto"] = field(default="auto", init=False)
+    init: ClusterInit = "auto"
+    tol: NonNegative = 1e-4
+
     _paper = "Ding, Li & Jordan 2010"
     _cost = "2 T + (n + m) k²"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: rule for name, rule in BaseFactorization._parameter_constraints.items() if name != "scale"},
-        "init": [StrOptions({"auto", "kmeans", "random"}), tuple, list],
-    }
 
     _signed_data = True
     _printed_powers: ClassVar[dict[Factor, float] | None] = {CODES: 0.5}
     _auto_init = "kmeans"
-    scale = "auto"
-
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        solver: Solver = "auto",
-        init: ClusterInit = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        n_init: int = 1,
-        warm_start: bool = False,
-        assign: Assign = "kmeans",
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ):
-        self.n_components = n_components
-        self.solver = solver
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.assign = assign
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
 
     def _units(self) -> Units:
         return Units()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from ..core.domains import NON_NEGATIVE, Domain, Sparse
 from ..core.operand import Operand
@@ -14,7 +13,7 @@ from ..core.term import Term
 from ..core.types import CODES, COMPONENTS, Factor, IntArray
 from ..terms import Frobenius
 from .base import BaseFactorization
-from .options import Assign, Init
+from .options import NonNegative, Share
 from .units import Units
 
 
@@ -36,21 +35,15 @@ class SparsenessNMF(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of parts, k.
-    components_sparseness : float in [0, 1] or None, default=0.6
+    components_sparseness : float in [0, 1] or None
         Sparseness of every component; 0 is flat, 1 a single feature, None leaves it free.
-    codes_sparseness : float in [0, 1] or None, default=None
+    codes_sparseness : float in [0, 1] or None
         Sparseness with which every component is used over the samples. `sample_weight` is then refused: this sparseness
         counts every sample once.
-    init, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
-        As for :class:`NMF`. A start is projected first. A fit has converged when a sweep lowers the objective by less
-        than `tol` of it.
-
-    Attributes
-    ----------
-    components_, embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
-        As for :class:`NMF`.
+    init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
+        Start, which is projected first. "auto" is "nndsvda".
+    tol : float
+        Stop when a sweep lowers the objective by less than this share of it. 0 runs exactly `max_iter` sweeps.
 
     Notes
     -----
@@ -68,51 +61,15 @@ class SparsenessNMF(BaseFactorization):
     [0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7]
     """
 
+    components_sparseness: Share | None = 0.6
+    codes_sparseness: Share | None = None
+    tol: NonNegative = 1e-5
+    # Stretching a column does not change its sparseness: components get unit norm in the end.
+    scale: Literal["auto"] = field(default="auto", init=False)
+    solver: Literal["auto"] = field(default="auto", init=False)
+
     _paper = "Hoyer 2004"
     _cost = "2 T + 8 (n + m) k² + sorting"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{
-            name: rule
-            for name, rule in BaseFactorization._parameter_constraints.items()
-            if name not in ("scale", "solver")
-        },
-        "components_sparseness": [Interval(Real, 0, 1, closed="both"), None],
-        "codes_sparseness": [Interval(Real, 0, 1, closed="both"), None],
-    }
-
-    # Stretching a column does not change its sparseness: components get unit norm in the end.
-    scale = "auto"
-    solver = "auto"
-
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        components_sparseness: float | None = 0.6,
-        codes_sparseness: float | None = None,
-        init: Init = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-5,
-        n_init: int = 1,
-        warm_start: bool = False,
-        assign: Assign = "kmeans",
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ):
-        self.n_components = n_components
-        self.components_sparseness = components_sparseness
-        self.codes_sparseness = codes_sparseness
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.assign = assign
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
 
     def _units(self) -> Units:
         return Units()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from typing import Any, Self
+from dataclasses import field
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,20 +15,40 @@ from ..core.storage import as_operand
 from ..core.types import Array, IntArray
 from ..persistence import Persistent
 from .assignment import Assignment
+from .options import Count, RandomState
+from .parameters import Parametrised
+from .sklearn_bases import BaseEstimator, ClusterMixin
 from .sklearn_names import ExplainsNames
 from .units import Rescaled, Units, fit_rescaled
 from .validation import check_X
 
 
-class BaseSpectralClustering(ExplainsNames, Persistent, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
+class BaseSpectralClustering(ExplainsNames, Persistent, Parametrised, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
     """Embed the samples, then cluster the embedding by the best of 20 runs of k-means.
 
-    A subclass has the parameters `n_components` and `random_state`, and says in `_embed` what the embedding is.
+    A subclass says in `_embed` what the embedding is.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of eigenvectors and of clusters, k.
+    random_state : int, RandomState or None
+        Of k-means; the embedding does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n_samples,)
+        Clusters, by the best of 20 runs of k-means on first access.
+    n_components_ : int
+        Number of clusters.
+    n_features_in_ : int
+        Number of features of X.
     """
 
-    n_components: int
-    random_state: Any
-    _rescaled: Rescaled | None = None
+    n_components: Count = field(default=8, kw_only=False)
+    random_state: RandomState = None
+
+    _rescaled: ClassVar[Rescaled | None] = None
 
     @abstractmethod
     def _units(self) -> Units:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from math import prod
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -16,8 +17,7 @@ from ..core.term import Term
 from ..core.types import COMPONENTS, Factor, IntArray, column_norms
 from ..terms import Frobenius
 from .base import BaseFactorization
-from .options import Assign, Init
-from .sparseness_nmf import SparsenessNMF
+from .options import NonNegative
 from .units import Units
 
 
@@ -35,14 +35,15 @@ class TensorNMF(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=8
+    n_components : int
         Number of parts, k. Parts of rank one are simple: more of them are needed than by :class:`NMF`.
-    sample_shape : tuple of int, default=None
+    sample_shape : tuple of int
         Shape of a sample, for example (32, 32); its product is the number of features, in C order. None: samples are
         vectors, and this is :class:`NMF`.
-    init, max_iter, tol, n_init, warm_start, assign, random_state, verbose, callbacks
-        As for :class:`NMF`. The components of a start are brought to rank one by their sums along the axes. A fit has
-        converged when a sweep lowers the objective by less than `tol` of it.
+    init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
+        Start. "auto" is "nndsvda". Its components are brought to rank one by their sums along the axes.
+    tol : float
+        Stop when a sweep lowers the objective by less than this share of it. 0 runs exactly `max_iter` sweeps.
 
     Attributes
     ----------
@@ -50,8 +51,6 @@ class TensorNMF(BaseFactorization):
         The flattened outer products, of unit norm.
     mode_factors_ : list of ndarray of shape (sample_shape[a], n_components)
         The vectors of every axis as columns of unit norm.
-    embedding_, labels_, objective_, history_, n_iter_, solver_, stop_reason_, scale_, n_features_in_
-        As for :class:`NMF`.
 
     Examples
     --------
@@ -63,48 +62,14 @@ class TensorNMF(BaseFactorization):
     [(8, 10), (8, 10)]
     """
 
+    sample_shape: Annotated[Sequence[int] | None, tuple, list, None] = None
+    tol: NonNegative = 1e-5
+    # Every axis has a vector to stretch: components get unit norm in the end.
+    scale: Literal["auto"] = field(default="auto", init=False)
+    solver: Literal["auto"] = field(default="auto", init=False)
+
     _paper = "Shashua & Hazan 2005"
     _cost = "2 T + 4 m k for every axis"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{
-            name: rule
-            for name, rule in SparsenessNMF._parameter_constraints.items()
-            if not name.endswith("_sparseness")
-        },
-        "sample_shape": [tuple, list, None],
-    }
-
-    # Every axis has a vector to stretch: components get unit norm in the end.
-    scale = "auto"
-    solver = "auto"
-
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        sample_shape: Sequence[int] | None = None,
-        init: Init = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-5,
-        n_init: int = 1,
-        warm_start: bool = False,
-        assign: Assign = "kmeans",
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ):
-        self.n_components = n_components
-        self.sample_shape = sample_shape
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.assign = assign
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
 
     def _units(self) -> Units:
         return Units()

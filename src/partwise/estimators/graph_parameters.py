@@ -1,0 +1,144 @@
+"""The graph of neighbours as parameters, and the terms that are made of them."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.term import Term
+from ..terms import NeighborGraph
+from ..terms.graph import BoundNeighborGraph
+from .options import (
+    Count,
+    EdgeWeights,
+    Graph,
+    Metric,
+    NeighborsMethod,
+    NeighborsOrAuto,
+    NonNegative,
+    Positive,
+    StrengthOrAuto,
+)
+from .parameters import Parametrised
+
+
+class GraphParameters(Parametrised):
+    """Which samples are neighbours, and how much each pair of them counts.
+
+    Parameters
+    ----------
+    n_neighbors : int, "auto" or sequence of int
+        Neighbours of each sample in the graph. "auto" chooses among 3, 5, 10 and 20.
+    metric : {"cosine", "euclidean"}
+        Distance that decides who is near.
+    edge_weights : {"binary", "heat", "cosine"}
+        Weight of an edge: 1, exp(−‖x_i − x_j‖² / bandwidth), or the cosine of the two samples.
+    bandwidth : float
+        Of the heat kernel; by default the mean squared distance of neighbours.
+    graph : sparse matrix of shape (n_samples, n_samples) or callable
+        Symmetric non-negative edge weights to use instead, larger for samples that are closer (no distances), or a
+        function that makes them from X. In a grid search or cross-validation, which fit to parts of X, give
+        :class:`partwise.graphs.SampleGraph`. New samples are linked to their nearest training samples in any case.
+    use_labels : bool
+        Let `y` edit the graph: samples of one class are joined, samples of different classes are cut apart; −1 marks
+        samples of unknown class. A fit then needs `y`.
+    neighbors_method : {"auto", "exact", "approximate"}
+        How neighbours are found: "auto" is exact, but approximate for more than 30,000 dense samples if pynndescent is
+        installed (``pip install 'partwise[neighbors]'``).
+    """
+
+    n_neighbors: NeighborsOrAuto = 5
+    metric: Metric = "cosine"
+    edge_weights: EdgeWeights = "binary"
+    bandwidth: Positive | None = None
+    graph: Graph = None
+    use_labels: bool = False
+    neighbors_method: NeighborsMethod = "auto"
+
+    def _neighbor_graph(self, strength: float) -> NeighborGraph:
+        return NeighborGraph(
+            strength,
+            cast(int, self.n_neighbors),
+            self.metric,
+            self.edge_weights,
+            self._edge_bandwidth,
+            self.graph,
+            self.use_labels,
+            self.neighbors_method,
+        )
+
+    @property
+    def _edge_bandwidth(self) -> float | None:
+        return self.bandwidth
+
+
+class GraphOnCodes(GraphParameters):
+    """graph_strength · Σ_{i<j} e_ij ‖w_i − w_j‖² as a term of a factorisation.
+
+    Parameters
+    ----------
+    graph_strength : float, "auto" or sequence of float
+        How much neighbours count, λ in the paper. "auto" chooses it without labels.
+
+    Attributes
+    ----------
+    graph_method_ : {"products", "index", "descent", "given", "none"}
+        Where the graph comes from: neighbours found exactly by products (dense data) or by an inverted index (sparse
+        data), or approximately by nearest-neighbour descent; given by the user; or none, at strength 0.
+    """
+
+    graph_strength: StrengthOrAuto = "auto"
+
+    def _graph_terms(self) -> list[Term]:
+        return [] if self.graph_strength == 0 else [self._neighbor_graph(cast(float, self.graph_strength))]
+
+    def _uses_labels(self) -> bool:
+        return bool(self.use_labels)
+
+    @property
+    def graph_method_(self) -> str:
+        """How the neighbours of the training samples were found."""
+        check_is_fitted(self, "embedding_")
+        terms = (getattr(term, "penalty", term) for term in vars(self)["_bound_terms"])
+        return next((term.search for term in terms if isinstance(term, BoundNeighborGraph)), "none")
+
+
+class _EdgeBandwidth(Parametrised):
+    """A second bandwidth.
+
+    Parameters
+    ----------
+    edge_bandwidth : float
+        Of the heat kernel; by default the mean squared distance of neighbours.
+    """
+
+    edge_bandwidth: Positive | None = None
+
+
+class GraphBesideKernel(GraphOnCodes, _EdgeBandwidth):
+    """The same for methods with a kernel, whose bandwidth must not be taken for that of the edges.
+
+    Nothing of the graph is chosen here.
+
+    Parameters
+    ----------
+    graph_strength : float
+        How much neighbours count, λ in the paper.
+    n_neighbors : int
+        Neighbours of each sample in the graph.
+    metric : {"cosine", "euclidean"}
+        Distance that decides who is near. Samples are compared as they come, whatever the kernel; with "precomputed"
+        these are the rows of the kernel.
+    edge_weights : {"binary", "heat", "cosine"}
+        Weight of an edge: 1, exp(−‖x_i − x_j‖² / edge_bandwidth), or the cosine of the two samples.
+    bandwidth : float
+        Of the rbf kernel between samples; by default the mean squared distance between samples.
+    """
+
+    graph_strength: NonNegative = 10.0
+    n_neighbors: Count = 5
+
+    @property
+    def _edge_bandwidth(self) -> float | None:
+        return self.edge_bandwidth

@@ -1,0 +1,38 @@
+"""How a fit runs: the parameters of the loop, which every estimator with a loop has."""
+
+from __future__ import annotations
+
+from .options import Callbacks, Count, NonNegative, RandomState, Verbosity
+from .parameters import Parametrised
+
+
+class LoopParameters(Parametrised):
+    """When the loop stops, where it starts from, and what it tells.
+
+    Parameters
+    ----------
+    max_iter : int
+        Most sweeps; a sweep is the codes, then the components.
+    tol : float
+        Stop when a sweep lowers the objective by less than this share of it and the optimality measure is below it too.
+        0 runs exactly `max_iter` sweeps.
+    n_init : int
+        Number of starts; all are run for a tenth of `max_iter` and the best is continued. Starts from singular vectors
+        are always the same, so one is made.
+    warm_start : bool
+        Start from the last solution if the shapes agree.
+    random_state : int, RandomState or None
+        Source of random numbers; an int makes fits repeatable.
+    verbose : int
+        1 prints every tenth sweep, 2 every one; either also prints a line for every value that "auto" tries.
+    callbacks : callable, Callback or list of these
+        Called after every sweep, see `partwise.callbacks`.
+    """
+
+    max_iter: Count = 500
+    tol: NonNegative = 1e-6
+    n_init: Count = 1
+    warm_start: bool = False
+    random_state: RandomState = None
+    verbose: Verbosity = 0
+    callbacks: Callbacks = None

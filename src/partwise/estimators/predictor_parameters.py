@@ -1,0 +1,46 @@
+"""The local predictors as parameters, and the term that is made of them."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from ..terms.local_learning import LocalLearning
+from .options import LocalKernel, Metric, NeighborsOrAuto, Positive
+from .parameters import Parametrised
+from .units import no_functions
+
+
+class PredictorParameters(Parametrised):
+    """How a sample is predicted from its neighbours: kernel ridge regressions (Gu & Zhou 2009, Eq. 4-9).
+
+    Parameters
+    ----------
+    n_neighbors : int, "auto" or sequence of int
+        Size of a neighbourhood, p; "auto" chooses among 3, 5, 10 and 20. Up to about 20 the matrix L is formed and
+        swept; for much larger neighbourhoods it is only applied, which takes the multiplicative solver.
+    kernel : {"cosine", "rbf", "linear"} or callable
+        ⟨x, y⟩ / (‖x‖ ‖y‖), exp(−‖x − y‖² / bandwidth), ⟨x, y⟩, or a function of two arrays of samples that gives the
+        matrix of kernel values.
+    bandwidth : float
+        Of the rbf kernel; by default 16 times the mean squared distance of neighbours.
+    ridge : float
+        λ > 0 of the regressions, Eq. 4, against a kernel that is 1 on its diagonal ("cosine", "rbf"). Much more than
+        0.1 makes predictions shrink towards zero, and the codes with them.
+    metric : {"cosine", "euclidean"}
+        Distance that decides who is near.
+    """
+
+    n_neighbors: NeighborsOrAuto = 10
+    kernel: LocalKernel = "cosine"
+    bandwidth: Positive | None = None
+    ridge: Positive = 0.01
+    metric: Metric = "cosine"
+
+    def _local_learning(self, strength: float) -> LocalLearning:
+        n_neighbors = cast(int, self.n_neighbors)
+        return LocalLearning(strength, n_neighbors, self.kernel, self.bandwidth, self.ridge, self.metric)
+
+    def _predictor_units(self) -> dict[str, float]:
+        """These parameters as powers of the unit of X."""
+        no_functions(self, "kernel")
+        return {"bandwidth": 2.0, "ridge": 2.0 if self.kernel == "linear" else 0.0}
