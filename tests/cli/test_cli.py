@@ -173,10 +173,10 @@ def test_interruption(capsys, monkeypatch, tmp_path, step):
 
 
 def test_notes_of_a_fit_are_shown(capsys, monkeypatch):
-    def few_sweeps(n_components, seed, labelled):
+    def few_sweeps(methods, n_components, seed, image_shape):
         return [comparison.Method("NMF", comparison.NMF(n_components, max_iter=2, random_state=seed))]
 
-    monkeypatch.setattr("partwise.cli.compare.default_methods", few_sweeps)
+    monkeypatch.setattr(comparison, "chosen_methods", few_sweeps)
     code, out, _ = run(capsys, "compare", "digits")
     assert code == 0
     assert "NMF: stopped at the limit of 2 sweeps" in out

@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import time
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from .. import NMF, datasets
-from ..core.interruption import fit_whole
-from ..core.threads import one_thread
-from ..core.types import IntArray
-from ..experiments.comparison import (
-    Comparison,
-    Method,
-    Outcome,
-    default_methods,
-    match_components,
-    run_method,
-    warm_up,
-)
+from .. import datasets
+from ..experiments.comparison import LABELS_PER_CLASS, Comparison, compare_methods
+from ..experiments.outcomes import match_components
+from ..experiments.score_table import legend
 from ..plots import PartsRow, draw_parts, picture_bytes, picture_format
 from ..report import comparison_page
 from .arguments import CommandError, add_columns, add_seed, check_output, components, whole_number, write_whole
-from .display import Display, choose_display
-from .inputs import LABELS_PER_CLASS, choose_components, choose_labels, describe, known_or_there, load, prepare
-from .table import legend
+from .display import choose_display
+from .inputs import known_or_there, load
 
 IF_INTERRUPTED = "nothing was written"
 DESCRIPTION = """\
@@ -98,29 +84,28 @@ def run(options: argparse.Namespace) -> None:
     data = load(options.data, options)
     if not as_page and (data.image_shape is None or not (data.y >= 0).any()):
         raise CommandError(f"{data.name} holds no images of known classes, so no picture can be drawn; ask for a page.")
-    k = choose_components(data, options.components)
-    known = choose_labels(data, options.labels_per_class, options.seed)
-    X, preparation = prepare(data)
-    comparison = Comparison(data, X, preparation, known, (), options.seed)
-    labelled = int((known >= 0).sum())
-    labels = _labels(known) if labelled else "no labels, so ConstrainedNMF is left out"
-    # One thread each: times compare, and small data gains nothing from more.
-    with display, one_thread():
-        for line in [*describe(data), preparation]:
-            display.say(line)
-        if k is None:
-            k = _number_of_components(X, options.seed, display)
-        display.say(f"{k} components, {labels}, seed {options.seed}")
-        methods = default_methods(k, options.seed, labelled > 0)
-        outcomes = _run_all(comparison, methods, display)
-        comparison = replace(comparison, outcomes=tuple(outcomes))
-        if as_page:
-            comparison = replace(comparison, strengths=tuple(_vary_strength(comparison, methods, display)))
-    display.table(outcomes)
-    for line in legend(outcomes, int(((data.y >= 0) & (known < 0)).sum())):
+    with display:
+        try:
+            comparison = compare_methods(
+                data,
+                n_components=options.components,
+                labels_per_class=options.labels_per_class,
+                graph_strengths=STRENGTHS if as_page else (),
+                seed=options.seed,
+                steps=display,
+            )
+        except ValueError as error:
+            raise CommandError(_in_options(str(error))) from None
+    display.table(comparison.outcomes)
+    for line in legend(comparison.outcomes, comparison.n_hidden):
         display.say(line)
     if as_page:
-        settings = {"data": options.data, "components": str(k), "labels": labels, "seed": str(options.seed)}
+        settings = {
+            "data": options.data,
+            "components": str(comparison.n_components),
+            "labels": comparison.labels,
+            "seed": str(options.seed),
+        }
         write_whole(output, comparison_page(comparison, settings).encode("utf-8"))
         display.say(f"report written to {output}")
     else:
@@ -128,62 +113,9 @@ def run(options: argparse.Namespace) -> None:
         display.say(f"learned parts drawn in {output}")
 
 
-def _number_of_components(X: Any, seed: int, display: Display) -> int:
-    """The number that NMF chooses."""
-    step = "number of components"
-    callback = display.begin(step)
-    try:
-        model = fit_whole(NMF("auto", random_state=seed, callbacks=[callback]), X)
-    except ValueError as error:
-        raise CommandError(f"--components auto: {' '.join(str(error).split())}") from None
-    k = len(model.components_)
-    display.end(step, f"{k}, as NMF chooses it")
-    return k
-
-
-def _labels(known: IntArray) -> str:
-    per_class = int(np.bincount(known[known >= 0]).max())
-    return f"labels of {int((known >= 0).sum())} samples ({per_class} per class) for ConstrainedNMF"
-
-
-def _run_all(comparison: Comparison, methods: list[Method], display: Display) -> list[Outcome]:
-    preparing = "compilation"
-    display.begin(preparing)
-    clock = time.perf_counter()
-    warm_up(methods)
-    display.end(preparing, f"{time.perf_counter() - clock:.1f} s, charged to no method")
-    outcomes = []
-    for method in methods:
-        outcome = _run_one(comparison, method, display)
-        score = "" if outcome.accuracy is None else f", accuracy {outcome.accuracy:.3f}"
-        display.end(method.name, f"{outcome.ending}{score}")
-        for note in outcome.notes:
-            display.say(f"{method.name}: note: {note}")
-        outcomes.append(outcome)
-    return outcomes
-
-
-def _run_one(comparison: Comparison, method: Method, display: Display) -> Outcome:
-    try:
-        return run_method(method, comparison.X, comparison.data.y, comparison.known, display.begin(method.name))
-    except ValueError as error:
-        # What a method cannot do with these data, such as finding five neighbours among four samples.
-        raise CommandError(f"{method.name}: {' '.join(str(error).split())}") from None
-
-
-def _vary_strength(comparison: Comparison, methods: list[Method], display: Display) -> list[tuple[float, Outcome]]:
-    """GraphNMF with given strengths instead of the one that it chooses."""
-    found = [(method, o) for method, o in zip(methods, comparison.outcomes, strict=True) if method.name == "GraphNMF"]
-    if not found or found[0][1].accuracy is None:
-        return []
-    method, curve = found[0][0], []
-    for strength in STRENGTHS:
-        name = f"GraphNMF, strength {strength:g}"
-        model = clone(method.model).set_params(graph_strength=strength)
-        outcome = _run_one(comparison, Method(name, model), display)
-        display.end(name, f"{outcome.ending}, accuracy {outcome.accuracy:.3f}")
-        curve.append((strength, outcome))
-    return curve
+def _in_options(sentence: str) -> str:
+    """A sentence about parameters as one about the options that set them."""
+    return sentence.replace("n_components", "--components").replace("labels_per_class", "--labels-per-class")
 
 
 def _draw(comparison: Comparison, format: str) -> bytes:
@@ -203,13 +135,13 @@ def _draw(comparison: Comparison, format: str) -> bytes:
                 outcome.codes[shown] @ outcome.components,
             )
         )
-    k, labelled = len(comparison.outcomes[0].components), int((known >= 0).sum())
+    counts = f"{len(X)} samples, {comparison.n_components} components, {int((known >= 0).sum())} labels"
     figure = draw_parts(
         rows,
         data.image_shape,
         samples=X[shown],
         title=f"{data.name}: the parts that each method learns",
-        subtitle=f"{len(X)} samples, {k} components, {labelled} labels for ConstrainedNMF, seed {comparison.seed}",
+        subtitle=f"{counts} for ConstrainedNMF, seed {comparison.seed}",
         parts_heading="Components; below each, the class that uses it most",
         samples_heading="A sample of each class, and what each method makes of it: code times components",
     )

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..callbacks import Callback, Progress
-from ..experiments.comparison import Outcome
+from ..experiments.comparison import Steps
+from ..experiments.outcomes import Outcome
+from ..experiments.score_table import header, plain_table, table_cells
 from .lines import fold, say
-from .table import header, plain_table, table_cells
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -21,7 +22,7 @@ SWEEPS_PER_LINE = 100
 WIDE = 100
 
 
-class Display(ABC):
+class Display(Steps, ABC):
     """Something to show a comparison on; used in a with statement."""
 
     def __enter__(self) -> Display:

@@ -17,9 +17,10 @@ from sklearn.base import BaseEstimator
 from .. import estimators
 from ..core.interruption import fit_whole
 from ..core.types import Array
+from ..files.data_set import describe
 from ..files.writing import WriteError
 from .arguments import CommandError, add_columns, add_seed, check_output, components
-from .inputs import describe, read_file
+from .inputs import read_file
 from .lines import say
 
 IF_INTERRUPTED = "no model was written"

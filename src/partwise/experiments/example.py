@@ -7,17 +7,16 @@ import warnings
 
 import numpy as np
 
-from .. import KernelGraphNMF
 from ..core.interruption import fit_whole
 from ..core.threads import one_thread
-from ..datasets import DataSet
-from ..estimators.base import BaseFactorization
-from .comparison import Comparison, Outcome, describe_fit
+from ..files import DataSet
+from .comparison import Comparison
 from .journal import Journal
+from .outcomes import Outcome, describe_fit
 from .plan import Place, Plan
 from .preparation import Sample, draw_classes, draw_labels, prepare
 from .protocol import MethodPlan
-from .runs import Run, build, find_estimator, is_available
+from .runs import Run, build, find_estimator, has_components, is_available
 
 # As many clusters as possible, up to this.
 CLUSTERS = 10
@@ -33,7 +32,8 @@ def example(plan: Plan, journal: Journal) -> Comparison | None:
         Tells which settings of a grid came out best.
     """
     here = [place for place in plan.places if place.dataset not in plan.absent]
-    methods = [method for method in plan.methods if is_available(method) and _is_factorization(method)]
+    available = [method for method in plan.methods if is_available(method)]
+    methods = [method for method in available if has_components(find_estimator(method.estimator))]
     if not here or not methods:
         return None
     smallest = min(dict.fromkeys(place.dataset for place in here), key=lambda name: _n_entries(plan, name))
@@ -65,12 +65,6 @@ def example(plan: Plan, journal: Journal) -> Comparison | None:
 def _n_entries(plan: Plan, dataset: str) -> int:
     data = plan.protocol.datasets[dataset]
     return int(prepare(data, data.prepare).X.size)
-
-
-def _is_factorization(method: MethodPlan) -> bool:
-    """Whether it has components in feature space, which methods in a kernel's space do not."""
-    kind = find_estimator(method.estimator)
-    return issubclass(kind, BaseFactorization) and not issubclass(kind, KernelGraphNMF)
 
 
 def _sample(run: Run, further: tuple[str, ...]) -> Sample:

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
+from .. import estimators
 from ..core.interruption import fit_whole
 from ..core.threads import one_thread
+from ..estimators.base import BaseFactorization
 from ..metrics import clustering_accuracy, normalized_mutual_information, purity, sparseness
 from .preparation import STARTS, Sample, draw_classes, draw_labels, prepare, seed
 from .protocol import DataPlan, MethodPlan
@@ -78,9 +80,12 @@ class Run:
 
 def find_estimator(name: str) -> Any:
     """The class an estimator's name means, or None if there is none of that name."""
-    import partwise
+    return KMeans if name == "KMeans" else getattr(estimators, name, None)
 
-    return KMeans if name == "KMeans" else getattr(partwise, name, None)
+
+def has_components(kind: Any) -> bool:
+    """Whether an estimator has components in feature space, which spectral and kernel methods do not."""
+    return issubclass(kind, BaseFactorization) and not issubclass(kind, estimators.KernelGraphNMF)
 
 
 def is_available(method: MethodPlan) -> bool:
@@ -115,14 +120,20 @@ def execute(run: Run) -> dict[str, float]:
 
 def build(run: Run, sample: Sample, state: int) -> Any:
     """The estimator with its parameters."""
-    estimator = find_estimator(run.method.estimator)
-    accepted = estimator().get_params()
     settings = dict(run.setting)
-    settings["n_clusters" if "n_clusters" in accepted else "n_components"] = run.n_clusters
-    if "random_state" in accepted:
-        settings["random_state"] = state
-    if "sample_shape" in accepted:
-        settings["sample_shape"] = sample.image_shape
     if run.method.start is not None:
         settings["init"] = STARTS[run.method.start](sample.X, run.n_clusters, state)
-    return estimator(**settings)
+    return configured(find_estimator(run.method.estimator), run.n_clusters, state, sample.image_shape, settings)
+
+
+def configured(
+    kind: Any, n_components: int, state: int, image_shape: tuple[int, int] | None, settings: Mapping[str, Any]
+) -> Any:
+    """An estimator of this class; it takes what it has parameters for of the size, the seed and the shape of images."""
+    accepted = kind().get_params()
+    given = {
+        "n_clusters" if "n_clusters" in accepted else "n_components": n_components,
+        "random_state": state,
+        "sample_shape": image_shape,
+    }
+    return kind(**settings, **{name: value for name, value in given.items() if name in accepted})

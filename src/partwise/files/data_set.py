@@ -41,3 +41,18 @@ class DataSet:
     terms: tuple[str, ...] | None = None
     sample_names: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+
+
+def describe(data: DataSet) -> list[str]:
+    """How much there is, and what the reader has found out by itself."""
+    n, m = data.X.shape
+    unknown = int((data.y < 0).sum())
+    labels = _number(len(data.class_names), "class", "classes") if unknown < n else "no labels"
+    if 0 < unknown < n:
+        labels += f", {_number(unknown, 'sample', 'samples')} without label"
+    size = f"{_number(n, 'sample', 'samples')}, {_number(m, 'feature', 'features')}"
+    return [f"{data.name}: {size}, {labels}", *(f"note: {note}" for note in data.notes)]
+
+
+def _number(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

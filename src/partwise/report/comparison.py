@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..experiments.comparison import SCORES, Comparison, shown_scores
+from ..experiments.comparison import Comparison
+from ..experiments.outcomes import SCORES, shown_scores
 from .charts import Series, line_chart
 from .fits import code_maps, confusion, convergence
 from .learned import codes, components

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..core.types import Array, IntArray
-from ..experiments.comparison import Comparison, Outcome
+from ..experiments.comparison import Comparison
+from ..experiments.outcomes import Outcome
 from ..metrics import matched_counts
 from .charts import Series, area_chart, colour_key, line_chart, scatter
 from .markup import Markup, element

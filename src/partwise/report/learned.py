@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.types import Array, IntArray
-from ..experiments.comparison import Comparison, Outcome, match_components
+from ..experiments.comparison import Comparison
+from ..experiments.outcomes import Outcome, match_components
 from .images import picture
 from .markup import Markup, element, join
 from .page import Section

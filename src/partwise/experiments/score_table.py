@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..experiments.comparison import Outcome, shown_scores
+from .outcomes import Outcome, shown_scores
 
 
 def header(outcomes: Sequence[Outcome]) -> list[str]:
@@ -18,7 +18,7 @@ def legend(outcomes: Sequence[Outcome], hidden: int) -> list[str]:
     shown = shown_scores(outcomes)
     lines = ["* best score"] if shown else ["no labels, so no accuracy, NMI or purity"]
     if "unlabelled" in shown:
-        lines.append(f"unlabelled: accuracy on the {hidden} samples whose label ConstrainedNMF was not told")
+        lines.append(f"unlabelled: accuracy on the {hidden} samples whose label no method was told")
     return [
         *lines,
         "time: from the data to the clusters (k-means on the codes included), one thread, without compilation",
