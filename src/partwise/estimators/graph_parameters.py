@@ -12,7 +12,7 @@ from ..terms.graph import BoundNeighborGraph
 from .options import (
     Count,
     EdgeWeights,
-    Graph,
+    MatrixOrFunction,
     Metric,
     NeighborsMethod,
     NeighborsOrAuto,
@@ -52,7 +52,7 @@ class GraphParameters(Parametrised):
     metric: Metric = "cosine"
     edge_weights: EdgeWeights = "binary"
     bandwidth: Positive | None = None
-    graph: Graph = None
+    graph: MatrixOrFunction = None
     use_labels: bool = False
     neighbors_method: NeighborsMethod = "auto"
 

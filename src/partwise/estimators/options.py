@@ -52,8 +52,8 @@ EdgeWeights = Literal["binary", "heat", "cosine"]
 NeighborsMethod = Literal["auto", "exact", "approximate"]
 Kernel = Literal["linear", "cosine", "rbf", "precomputed"] | Callable[..., Any]
 LocalKernel = Literal["cosine", "rbf", "linear"] | Callable[..., Any]
-Graph = Annotated[Any, "array-like", "sparse matrix", callable, None]
-ElementWeights = Annotated[Any, "array-like", "sparse matrix", callable, None]
+# A matrix, or a function that makes it from X.
+MatrixOrFunction = Annotated[Any, "array-like", "sparse matrix", callable, None]
 
 RandomState = Annotated[Any, "random_state"]
 Verbosity = Annotated[int, "verbose"]

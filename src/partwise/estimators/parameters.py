@@ -18,7 +18,7 @@ class Parametrised:
 
     A subclass declares its parameters as the fields of a dataclass:
 
-        graph_strength: Strength = "auto"
+        graph_strength: StrengthOrAuto = "auto"
 
     is a keyword of the constructor. Its type says at run time too what it accepts (`estimators.constraints`), and
     "auto" chooses among the grid that the type names. A field of a subclass takes the place of one that it inherits;

@@ -14,7 +14,7 @@ from ..terms import BetaDivergence, Frobenius
 from ..terms.divergence import order
 from ..terms.entries import check_weights, known_counts, restrict
 from .open_components import OpenFactorization
-from .options import ElementWeights, Loss
+from .options import Loss, MatrixOrFunction
 from .units import Units, codes_unit, no_functions
 
 
@@ -64,7 +64,7 @@ class WeightedNMF(OpenFactorization):
     True
     """
 
-    weights: ElementWeights = None
+    weights: MatrixOrFunction = None
     loss: Loss = "frobenius"
     missing: Missing = None
 
