@@ -1,6 +1,6 @@
 """Rules of choice compared: walks through the strengths, held against labels only afterwards.
 
-    python benchmarks/selection_rules.py            # goes on where it was stopped; results/walks.csv, a row per trial
+    python benchmarks/selection_rules.py            # goes on where it was stopped; rows in results/walks.csv.gz
     python benchmarks/selection_rules.py --report   # the table of rules in docs/selection.md, from that file
 
 The walks are those of the estimators, on the draws of `selection_study`, up to where the choice is made: nothing is
@@ -11,13 +11,13 @@ and for all draws of a data set, as in the study.
 from __future__ import annotations
 
 import argparse
-import csv
 import warnings
 from collections import defaultdict
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+from kept_rows import add_rows, read_rows
 from selection_report import write
 from selection_study import METHODS, REPEATS, SETS, draw
 
@@ -27,7 +27,7 @@ from partwise.selection.choice import follow, shares
 from partwise.selection.criteria import stability
 from partwise.selection.trials import CRITERIA, Trials
 
-RESULTS = Path(__file__).parent / "results" / "walks.csv"
+RESULTS = Path(__file__).parent / "results" / "walks.csv.gz"
 WORTH = (*CRITERIA, "stability")
 HEADER = ("data", "repeat", "method", "value", "start", "accuracy", *WORTH)
 WALKED = ("GraphNMF", "LocalLearningNMF", "LocalCoordinateNMF")
@@ -62,22 +62,11 @@ def walk(name, repeat):
 def run():
     """Repeat by repeat over all sets; what the file has already is not done again."""
     warnings.simplefilter("ignore")
-    done = {(row["data"], int(row["repeat"])) for row in read()} if RESULTS.is_file() else set()
-    with RESULTS.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if not done:
-            writer.writerow(HEADER)
-        for repeat, name in product(range(REPEATS), SETS):
-            if (name, repeat) not in done:
-                writer.writerows(walk(name, repeat))
-                file.flush()
-                print(f"repeat {repeat} {name}", flush=True)
-
-
-def read():
-    """The rows of the file."""
-    with RESULTS.open(newline="") as file:
-        return list(csv.DictReader(file))
+    done = {(row["data"], int(row["repeat"])) for row in read_rows(RESULTS)}
+    for repeat, name in product(range(REPEATS), SETS):
+        if (name, repeat) not in done:
+            add_rows(RESULTS, HEADER, walk(name, repeat))
+            print(f"repeat {repeat} {name}", flush=True)
 
 
 def report(rows):
@@ -120,6 +109,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--report", action="store_true", help="write the table")
     if parser.parse_args().report:
-        report(read())
+        report(read_rows(RESULTS))
     else:
         run()

@@ -1,6 +1,6 @@
 """Strengths chosen without labels against strengths chosen with them, on all data sets.
 
-    python benchmarks/selection_study.py            # goes on where it was stopped; results/selection.csv
+    python benchmarks/selection_study.py            # goes on where it was stopped; results/selection.csv.gz
     python benchmarks/selection_study.py --report   # the tables and the figure of docs/selection.md, from that file
 
 Every repeat draws anew: some objects, people or topics of sets with many classes, at most 500 samples of the others.
@@ -14,7 +14,6 @@ HELD_OUT was named before anything was run on it, and had no part in the choice 
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 import warnings
 from functools import cache, partial
@@ -23,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from kept_out import multiple_features, newsgroups16
+from kept_rows import add_rows, read_rows
 from real_data import FOLDER, draw_classes, draw_samples, load
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
@@ -67,7 +67,7 @@ GROUPS = {
 # Neighbours are chosen on a few sets only, at one strength.
 FEW = ("orl32", "semeion", "digits", "coil20", "tdt2", "reuters")
 REPEATS = 15
-RESULTS = Path(__file__).parent / "results" / "selection.csv"
+RESULTS = Path(__file__).parent / "results" / "selection.csv.gz"
 HEADER = ("data", "repeat", "method", "strength", "chosen", "accuracy", "nmi", "seconds")
 
 
@@ -126,26 +126,15 @@ def run(groups):
         raise SystemExit("The data sets are not here; set PARTWISE_DATA to the folder that holds them.")
     warnings.simplefilter("ignore")
     GraphNMF(2, max_iter=2).fit(np.random.RandomState(0).uniform(size=(20, 5)))  # compile before the clock runs
-    done = {tuple(row[key] for key in HEADER[:4]) for row in read()} if RESULTS.is_file() else set()
-    with RESULTS.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if not done:
-            writer.writerow(HEADER)
-        for group, repeat, name in product(groups, range(REPEATS), SETS):
-            if group == "neighbors" and name not in FEW:
-                continue
-            wanted = [task for task in tasks(GROUPS[group]) if (name, str(repeat), task[0], str(task[1])) not in done]
-            if wanted:
-                for row in measure(name, repeat, *draw(name, repeat), wanted):
-                    writer.writerow(row)
-                    file.flush()
-                print(f"{group} repeat {repeat} {name}", flush=True)
-
-
-def read():
-    """The rows of the file."""
-    with RESULTS.open(newline="") as file:
-        return list(csv.DictReader(file))
+    done = {tuple(row[key] for key in HEADER[:4]) for row in read_rows(RESULTS)}
+    for group, repeat, name in product(groups, range(REPEATS), SETS):
+        if group == "neighbors" and name not in FEW:
+            continue
+        wanted = [task for task in tasks(GROUPS[group]) if (name, str(repeat), task[0], str(task[1])) not in done]
+        if wanted:
+            for row in measure(name, repeat, *draw(name, repeat), wanted):
+                add_rows(RESULTS, HEADER, [row])
+            print(f"{group} repeat {repeat} {name}", flush=True)
 
 
 if __name__ == "__main__":
@@ -156,6 +145,6 @@ if __name__ == "__main__":
     if options.report:
         from selection_report import report
 
-        report(read(), SETS, HELD_OUT)
+        report(read_rows(RESULTS), SETS, HELD_OUT)
     else:
         run(options.groups)

@@ -1,5 +1,6 @@
 """`partwise data` and `partwise reproduce`."""
 
+import gzip
 import sys
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def test_reproduce_quick(capsys, tiny, tmp_path):
     assert out.splitlines()[-2] == "with 2 repeats, where the paper has 4"
     assert out.splitlines()[-1] == "page written to results/tiny.html"
     assert " runs, about " in err
-    assert (tmp_path / "results" / "runs" / "tiny.csv").is_file()
+    assert (tmp_path / "results" / "runs" / "tiny.csv.gz").is_file()
     assert (tmp_path / "results" / "tiny.csv").read_text().count("\n") == 1 + 24 + 6 + 3
 
 
@@ -97,3 +98,14 @@ def test_what_cannot_be_written_is_said_before_any_run(capsys, tiny, tmp_path, m
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert str(taken).removesuffix("/x") in err
+
+
+@pytest.mark.parametrize("content", [b"no gzip", b"\x1f\x8b\x08\x00torn", gzip.compress(b"a,b\n" * 99)[:-12]])
+def test_damaged_runs_are_not_overwritten(capsys, tiny, tmp_path, content):
+    runs = tmp_path / "results" / "runs" / "tiny.csv.gz"
+    runs.parent.mkdir(parents=True)
+    runs.write_bytes(content)
+    assert main(["reproduce", "tiny", "--quick"]) == 2
+    expected = "partwise reproduce: results/runs/tiny.csv.gz is damaged; remove it to make its runs again.\n"
+    assert capsys.readouterr() == ("", expected)
+    assert runs.read_bytes() == content

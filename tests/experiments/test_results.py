@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("paper", list(paper_names()))
 def test_tables_come_from_runs(paper, tmp_path, no_data):
-    shutil.copy(ROOT / "results" / "runs" / f"{paper}.csv", tmp_path / "runs.csv")
+    shutil.copy(ROOT / "results" / "runs" / f"{paper}.csv.gz", tmp_path / "runs.csv.gz")
     assert compare(Plan(load_protocol(paper)), Journal(tmp_path / "runs.csv")) == read_cells(
         ROOT / "results" / f"{paper}.csv"
     )

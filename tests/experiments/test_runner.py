@@ -1,5 +1,6 @@
 """The runner: nothing twice, nothing lost, and results that depend on the run alone."""
 
+import gzip
 import os
 import signal
 import subprocess
@@ -20,7 +21,12 @@ PROGRAM = Path(__file__).parent / "tiny.py"
 def undisturbed(tmp_path_factory):
     path = tmp_path_factory.mktemp("undisturbed") / "runs.csv"
     carry_out(path)
-    return path.read_bytes()
+    return packed(path).read_bytes()
+
+
+def packed(path):
+    """Where the lines are in the end."""
+    return path.with_name("runs.csv.gz")
 
 
 def start(path, jobs):
@@ -31,8 +37,8 @@ def start(path, jobs):
 
 def test_all_runs_are_there(undisturbed, tmp_path):
     """2 places × (4 repeats of 3 methods without a grid, 2 settings × 2 draws and at least one more × 2 of GNMF)."""
-    (tmp_path / "runs.csv").write_bytes(undisturbed)
-    lines = undisturbed.decode().splitlines()
+    (tmp_path / "runs.csv.gz").write_bytes(undisturbed)
+    lines = gzip.decompress(undisturbed).decode().splitlines()
     assert len(lines) - 1 >= 2 * (3 * 4 + 2 * 2 + 2)
     plan, journal = Plan(PROTOCOL), Journal(tmp_path / "runs.csv")
     assert all(run in journal for run in [*plan.grid_runs(), *plan.further_runs(journal)])
@@ -53,29 +59,47 @@ def test_killed_and_started_again(undisturbed, tmp_path):
         # Workers hold the other end of the pipe: it is closed when the last of them has left.
         process.stdout.read()
     done = path.read_bytes()
-    assert 5 <= done.count(b"\n") - 1 < undisturbed.count(b"\n") - 1
+    assert 5 <= done.count(b"\n") - 1 < gzip.decompress(undisturbed).count(b"\n") - 1
     path.write_bytes(done + b"Digits,3,CN")
     with start(path, 2) as process:
         process.communicate(timeout=300)
     assert process.returncode == 0
-    assert path.read_bytes() == undisturbed
-    assert list(tmp_path.iterdir()) == [path]
+    assert packed(path).read_bytes() == undisturbed
+    assert list(tmp_path.iterdir()) == [packed(path)]
+
+
+def test_killed_while_packing(undisturbed, tmp_path):
+    """The packed file is whole before the other one is removed: lines that stand in both count once."""
+    path = tmp_path / "runs.csv"
+    packed(path).write_bytes(undisturbed)
+    path.write_bytes(gzip.decompress(undisturbed))
+    Journal(path).tidy()
+    assert packed(path).read_bytes() == undisturbed
+    assert list(tmp_path.iterdir()) == [packed(path)]
+
+
+def test_lines_that_were_never_packed_are_read(undisturbed, tmp_path, monkeypatch):
+    path = tmp_path / "runs.csv"
+    path.write_bytes(gzip.decompress(undisturbed))
+    monkeypatch.setattr(runner, "execute", lambda run: pytest.fail(f"{run} was made already"))
+    carry_out(path)
+    assert packed(path).read_bytes() == undisturbed
 
 
 def test_nothing_is_computed_twice(undisturbed, tmp_path, monkeypatch):
     path = tmp_path / "runs.csv"
-    path.write_bytes(undisturbed)
+    packed(path).write_bytes(undisturbed)
     monkeypatch.setattr(runner, "execute", lambda run: pytest.fail(f"{run} was made already"))
     carry_out(path)
-    assert path.read_bytes() == undisturbed
+    assert packed(path).read_bytes() == undisturbed
 
 
 def test_part_of_a_plan_leaves_other_lines_alone(undisturbed, tmp_path):
     path = tmp_path / "runs.csv"
     carry_out(path, method="Kmeans", repeats=1)
-    assert path.read_bytes().count(b"\n") == 1 + 2
+    assert gzip.decompress(packed(path).read_bytes()).count(b"\n") == 1 + 2
     carry_out(path)
-    assert path.read_bytes() == undisturbed
+    assert packed(path).read_bytes() == undisturbed
 
 
 def test_a_run_depends_on_nothing_but_itself():

@@ -1,6 +1,7 @@
 """Files are written whole or not at all, whoever else writes them, and stay what they were: links, modes, devices."""
 
 import contextlib
+import gzip
 import os
 import shutil
 import stat
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from partwise.files.archive import read_arrays, write_arrays
-from partwise.files.writing import PREFIX, SUFFIX, WriteError, check_writable, whole_file, write_whole
+from partwise.files.writing import PREFIX, SUFFIX, WriteError, check_writable, whole_file, write_compressed, write_whole
 
 WRITER = """
 import sys, time
@@ -162,6 +163,17 @@ def test_pipes_and_devices_are_written_to(tmp_path):
         "from partwise.files.writing import write_whole as w, check_writable as c; p = '/dev/stdout'; c(p); w(p, b'x')"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"x"
+
+
+def test_compressed_files_depend_on_their_content_alone(tmp_path, monkeypatch):
+    content = b"a,b\n1,2\n" * 1000
+    write_compressed(tmp_path / "one.csv.gz", content)
+    monkeypatch.setattr("time.time", lambda: 1e9)
+    write_compressed(tmp_path / "other.csv.gz", content)
+    first = (tmp_path / "one.csv.gz").read_bytes()
+    assert first == (tmp_path / "other.csv.gz").read_bytes()
+    assert len(first) < 0.1 * len(content)
+    assert gzip.decompress(first) == content
 
 
 def refuse(path, sentence):

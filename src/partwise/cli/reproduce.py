@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..experiments import (
     Journal,
+    JournalDamaged,
     JournalInUse,
     UnknownPaper,
     compare,
@@ -33,11 +34,12 @@ Repeat the experiments of a paper and print its tables with the printed number,
 the measured mean and deviation, and a verdict for every cell: equal (within 3
 points or two standard errors of the difference), better, short, or no data.
 
-Every finished run is kept in RESULTS/runs/PAPER.csv. A reproduction that was
-interrupted goes on where it was; nothing is computed twice. The tables are
-written to RESULTS/PAPER.csv, and with charts to RESULTS/PAPER.html, a page that
-also shows what was learned from one of the draws. Of a single table or method a
-page is written if --output names it.
+Every finished run is kept in RESULTS/runs/PAPER.csv, and in the end compressed
+in PAPER.csv.gz. A reproduction that was interrupted goes on where it was;
+nothing is computed twice. The tables are written to RESULTS/PAPER.csv, and with
+charts to RESULTS/PAPER.html, a page that also shows what was learned from one
+of the draws. Of a single table or method a page is written if --output names
+it.
 """
 QUICK_REPEATS = 2
 SECONDS_BETWEEN_LINES = 20.0
@@ -91,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
         cells = compare(plan, journal)
         if whole:
             write_cells(table, cells)
-    except JournalInUse as error:
+    except (JournalInUse, JournalDamaged) as error:
         raise CommandError(f"{error}.") from None
     except WriteError as error:
         raise CommandError(str(error)) from None

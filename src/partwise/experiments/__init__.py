@@ -5,7 +5,7 @@ file, and `compare` puts what was measured next to what was printed. `compare_me
 """
 
 from .comparison import Comparison, compare_methods
-from .journal import Journal, JournalInUse
+from .journal import Journal, JournalDamaged, JournalInUse
 from .printed import Printed, printed_numbers
 from .protocol import Protocol, UnknownPaper, load_protocol, paper_names
 from .runner import reproduce
@@ -15,6 +15,7 @@ __all__ = [
     "Cell",
     "Comparison",
     "Journal",
+    "JournalDamaged",
     "JournalInUse",
     "Printed",
     "Protocol",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..files.writing import write_whole
+from ..files.writing import write_compressed, write_whole
 from .runs import SCORES, Run
 
 try:
@@ -18,26 +20,34 @@ except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
 
 COLUMNS = ("dataset", "n_clusters", "method", "setting", "draw", "digest", *SCORES)
+HEADER = (",".join(COLUMNS) + "\n").encode()
 
 
 class JournalInUse(Exception):
     """Another process is working on the same file."""
 
 
+class JournalDamaged(Exception):
+    """A packed file cannot be read."""
+
+
 class Journal:
     """The results of a paper's runs.
 
-    A line that is not whole, because the process was killed while writing it, is dropped: that run is done again.
-    Lines of runs that a protocol no longer has stay where they are and count for nothing.
+    Every finished run is a line at the end of a file. :meth:`tidy` packs all lines into a compressed file beside it. A
+    line that is not whole, because the process was killed while writing it, is dropped: that run is done again. Lines
+    of runs that a protocol no longer has stay where they are and count for nothing.
 
     Parameters
     ----------
     path : Path
+        The file of lines, a .csv; the compressed one has this name and .gz.
     """
 
     def __init__(self, path: Path):
         self.path = path
-        self._rows = _read(path)
+        self.packed = path.with_name(f"{path.name}.gz")
+        self._rows = self._read()
 
     def __contains__(self, run: Run) -> bool:
         return run.digest in self._rows
@@ -59,7 +69,8 @@ class Journal:
         }
         row = place | {name: str(scores.get(name, "")) for name in SCORES}
         if not self.path.exists():
-            self._rewrite()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self.path, HEADER)
         with self.path.open("a", encoding="utf-8", newline="") as file:
             file.write(_line(row))
             file.flush()
@@ -77,20 +88,24 @@ class Journal:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     raise JournalInUse(f"another process is working on {self.path}") from None
-            self._rows = _read(self.path)
+            self._rows = self._read()
             yield
             lock.unlink()
 
     def tidy(self) -> None:
-        """Put the lines into an order that does not depend on the order of the runs, and drop what is not whole."""
+        """Pack the lines in an order that does not depend on the order of the runs."""
         if self.path.exists():
             self._rows = dict(sorted(self._rows.items(), key=lambda item: _order(item[1])))
-            self._rewrite()
+            write_compressed(self.packed, HEADER + "".join(map(_line, self._rows.values())).encode())
+            self.path.unlink()
 
-    def _rewrite(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        lines = [",".join(COLUMNS) + "\n", *map(_line, self._rows.values())]
-        write_whole(self.path, "".join(lines).encode())
+    def _read(self) -> dict[str, dict[str, str]]:
+        """Rows by digest, packed or not."""
+        try:
+            packed = gzip.decompress(self.packed.read_bytes()) if self.packed.exists() else b""
+        except (gzip.BadGzipFile, EOFError, zlib.error):
+            raise JournalDamaged(f"{self.packed} is damaged; remove it to make its runs again") from None
+        return _rows(packed) | _rows(_whole_lines(self.path))
 
 
 def _line(row: dict[str, str]) -> str:
@@ -103,16 +118,18 @@ def _order(row: dict[str, str]) -> tuple[object, ...]:
     return row["dataset"], int(row["n_clusters"]), row["method"], row["setting"], int(row["draw"]), row["digest"]
 
 
-def _read(path: Path) -> dict[str, dict[str, str]]:
-    """Rows by digest; a torn last line is cut off the file, so that what is appended starts on a line of its own."""
+def _rows(content: bytes) -> dict[str, dict[str, str]]:
+    return {row["digest"]: row for row in csv.DictReader(io.StringIO(content.decode("utf-8"), newline=""))}
+
+
+def _whole_lines(path: Path) -> bytes:
+    """What a file holds; a torn last line is cut off it, so that what is appended starts on a line of its own."""
     if not path.exists():
-        return {}
+        return b""
     content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
     if whole == 0:
         path.unlink()
-        return {}
-    if whole < len(content):
+    elif whole < len(content):
         os.truncate(path, whole)
-    rows = csv.DictReader(io.StringIO(content[:whole].decode("utf-8"), newline=""))
-    return {row["digest"]: row for row in rows}
+    return content[:whole]

@@ -7,6 +7,7 @@ until that moment. A process that is killed leaves its unfinished file behind; t
 from __future__ import annotations
 
 import contextlib
+import gzip
 import os
 import secrets
 import stat
@@ -98,6 +99,12 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file whole or not at all; see :func:`whole_file`."""
     with whole_file(path) as stream:
         stream.write(content)
+
+
+def write_compressed(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a gzip file whole or not at all; the same content gives the same bytes, whatever the time and the name."""
+    with whole_file(path) as stream, gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
+        packed.write(content)
 
 
 @contextmanager
