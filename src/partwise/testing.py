@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from . import estimators
 from .core.door import read_data
 from .core.dual import DualState, FeatureKernel
 from .core.forms import Quadratic, Split
@@ -31,9 +32,7 @@ TOLERANCE = 1e-5
 
 def all_estimators() -> dict[str, type[Any]]:
     """Every estimator that the package exports, by name. One that is exported is on the list."""
-    import partwise
-
-    exported = {name: getattr(partwise, name) for name in partwise.__all__}
+    exported = {name: getattr(estimators, name) for name in estimators.__all__}
     return {
         name: thing for name, thing in exported.items() if isinstance(thing, type) and issubclass(thing, BaseEstimator)
     }
