@@ -12,7 +12,7 @@ from partwise import NMF, Factorization, LocalLearningNMF
 from partwise.core.rows import Links
 from partwise.core.storage import as_operand
 from partwise.metrics import clustering_accuracy
-from partwise.solvers.unit_codes import largest_eigenvalue
+from partwise.solvers.eigenvalues import largest_eigenvalue
 from partwise.terms import L2, Frobenius, LocalLearning
 
 # Random data under any strength: components may repeat.
@@ -84,7 +84,7 @@ def test_scale_of_the_codes():
         tol=1e-6,
     ).fit(DIGITS)
     np.testing.assert_allclose(norms, 1, rtol=1e-12)
-    assert model.solver_ == "unit codes"
+    assert model.solver_ == "alternating"
     assert model.scale_ == "codes"
     assert model.stop_reason_ == "converged"
     assert_no_rise(model, DIGITS)
@@ -135,7 +135,7 @@ def test_large_neighbourhoods_are_applied_not_formed():
         LocalLearningNMF(3, local_strength=10.0, n_neighbors=40, solver="coordinate").fit(X)
     assert (
         LocalLearningNMF(3, local_strength=10.0, n_neighbors=40, scale="codes", max_iter=3, tol=0).fit(X).solver_
-        == "unit codes"
+        == "alternating"
     )
 
 
@@ -179,7 +179,7 @@ def test_float32_and_sparse():
         ({"scale": "rows"}, "scale"),
         ({"init": "spectrum"}, "init"),
         ({"scale": "codes", "solver": "coordinate"}, "solver='coordinate' does not keep the codes at unit norm"),
-        ({"scale": "codes", "loss": "kullback-leibler"}, "scale='codes' is not compatible with the term 'fit'"),
+        ({"scale": "codes", "loss": "kullback-leibler"}, "no solver for such terms keeps the codes at unit norm"),
     ],
 )
 def test_bad_parameters(parameters, message):
@@ -188,7 +188,7 @@ def test_bad_parameters(parameters, message):
 
 
 def test_scale_of_the_codes_and_weights():
-    with pytest.raises(ValueError, match="sample_weight was given with scale='codes'"):
+    with pytest.raises(ValueError, match="sample_weight was given with codes at unit norm"):
         LocalLearningNMF(3, local_strength=10.0, scale="codes").fit(SMALL, sample_weight=np.arange(40))
 
 

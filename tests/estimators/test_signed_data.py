@@ -250,3 +250,14 @@ def test_bad_parameters(model, message):
 def test_kernel_that_is_not_positive():
     with pytest.raises(ValueError, match="not positive semidefinite"):
         ConvexNMF(2, kernel="precomputed", init="random", random_state=0).fit(-np.eye(6) + 0.1)
+
+
+def test_coordinate_descent_has_components_of_either_sign():
+    """With data of rank three it must find them, and the best components for its codes."""
+    rng = np.random.RandomState(0)
+    X = rng.uniform(size=(40, 3)) @ rng.standard_normal((3, 9))
+    model = SemiNMF(3, solver="coordinate", random_state=0, tol=1e-8).fit(X)
+    assert (model.components_ < 0).any()
+    assert model.objective_ <= 1e-6 * (X**2).sum()
+    best = np.linalg.lstsq(model.embedding_, X, rcond=None)[0]
+    np.testing.assert_allclose(model.embedding_ @ model.components_, model.embedding_ @ best, atol=1e-6)

@@ -36,7 +36,7 @@ def test_components_are_outer_products(shape, make):
         assert factor.shape == (size, 3)
         np.testing.assert_allclose(np.linalg.norm(factor, axis=0), 1)
     assert np.diff(model.history_["objective"]).max() <= 1e-10 * (X**2).sum()
-    assert model.solver_ == "modes"
+    assert model.solver_ == "alternating"
 
 
 def test_sparse_and_dense_data_give_the_same():

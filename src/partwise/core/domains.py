@@ -1,21 +1,26 @@
 """What a factor may be: non-negative, of either sign, with columns of unit norm, on the simplex, and so on.
 
-A domain is a small frozen value that knows no solver. It brings a start into itself, says whether the gradient can tell
-how far a factor is from the best one, and whether a column may be stretched, so that the scale can move to the other
-factor. Factors come as W and Hᵀ: a column belongs to a component, a row to a sample or a feature.
+A domain is a small frozen value that knows no solver. It brings a start into itself, gives the nearest factor in it,
+says whether the gradient can tell how far a factor is from the best one, and which columns may be stretched, so that
+the scale can move to the other factor. Factors come as W and Hᵀ: a column belongs to a component, a row to a sample or
+a feature.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from math import prod
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 
+from .operand import Operand
 from .outer_products import outer_products, split_modes
-from .projections import onto_sparseness
-from .types import Array, Factor, column_norms
+from .projections import onto_nonnegative, onto_simplex, onto_sparseness, onto_unit
+from .types import CODES, Array, Factor, column_norms
 
 Half = Array | float
 
@@ -26,6 +31,8 @@ class Domain(ABC):
 
     Attributes
     ----------
+    words : str
+        What factors in it are, for messages: "the codes …".
     signed : bool
         Entries may be negative.
     stretches : bool
@@ -35,26 +42,49 @@ class Domain(ABC):
         the optimality measure: what a sweep gains must do.
     """
 
+    words: ClassVar[str]
     signed: ClassVar[bool] = False
     stretches: ClassVar[bool] = True
     measured: ClassVar[bool] = True
 
-    @abstractmethod
+    def bind(self, X: Operand, factor: Factor, n_components: int) -> Domain:
+        """The domain for a factor of these data; what does not fit them is refused in a sentence."""
+        return self
+
     def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
         """A non-negative start brought into the domain, and the lengths that its columns left to the other factor."""
+        return self.project(F, factor), np.ones(F.shape[1], F.dtype)
+
+    @abstractmethod
+    def project(self, F: Array, factor: Factor) -> Array:
+        """The nearest factor in the domain."""
 
     def tangent(self, F: Array, N: Half, P: Half, factor: Factor) -> tuple[Half, Half]:
         """The gradient P − N along the domain, in non-negative halves again."""
         return N, P
+
+    def stretchable(self, F: Array) -> Array:
+        """Which columns may be stretched."""
+        return np.full(F.shape[1], self.stretches)
+
+    def for_new(self) -> Domain:
+        """What the codes of new samples may be, each for itself."""
+        return self
 
 
 @dataclass(frozen=True)
 class NonNegative(Domain):
     """No entry is negative."""
 
+    words = "non-negative"
+
     def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
         """As it is."""
-        return F, _ones(F)
+        return F, np.ones(F.shape[1], F.dtype)
+
+    def project(self, F: Array, factor: Factor) -> Array:
+        """Negative entries become zero."""
+        return onto_nonnegative(F)
 
 
 NON_NEGATIVE = NonNegative()
@@ -62,21 +92,32 @@ NON_NEGATIVE = NonNegative()
 
 @dataclass(frozen=True)
 class Free(Domain):
-    """Entries of either sign. Solvers find the best factor for the other one exactly."""
+    """Entries of either sign. Solvers find the best factor for the other one, so that there is nothing to measure."""
 
+    words = "of either sign"
     signed = True
     measured = False
 
-    def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
+    def project(self, F: Array, factor: Factor) -> Array:
         """As it is."""
-        return F, _ones(F)
+        return F
 
 
 @dataclass(frozen=True)
 class UnitNorm(Domain):
     """No entry is negative, and every column has unit norm."""
 
+    words = "at unit norm"
     stretches = False
+
+    def bind(self, X: Operand, factor: Factor, n_components: int) -> Domain:
+        """The norm counts every sample once."""
+        if factor == CODES and X.sample_weight is not None:
+            raise ValueError(
+                "sample_weight was given with codes at unit norm (scale='codes'), where the norm of a column counts "
+                "every sample once. Use scale='auto', or no weights."
+            )
+        return self
 
     def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
         """Its columns at unit norm; an empty one with equal entries."""
@@ -86,27 +127,49 @@ class UnitNorm(Domain):
         F[:, empty] = 1 / np.sqrt(len(F))
         return F, norms
 
+    def project(self, F: Array, factor: Factor) -> Array:
+        """The nearest columns."""
+        return _by_columns(F, onto_unit)
+
     def tangent(self, F: Array, N: Half, P: Half, factor: Factor) -> tuple[Half, Half]:
         """Take out of each column the part along the column itself."""
         radial = np.einsum("ij,ij->j", F, np.asarray(P) - np.asarray(N), dtype=np.float64)
         return N + F * np.maximum(radial, 0), P + F * np.maximum(-radial, 0)
 
+    def for_new(self) -> Domain:
+        """Unit norm is said of a column over all samples, and of a new sample nothing."""
+        return NON_NEGATIVE
+
 
 @dataclass(frozen=True)
 class Simplex(Domain):
-    """No entry is negative, and every component sums to one."""
+    """No entry is negative, and every component, or the code of every sample, sums to one."""
 
+    words = "at sums of one"
     stretches = False
 
+    @staticmethod
+    def axis(factor: Factor) -> int:
+        """Over which axis of the factor sums are taken: a component is a column of Hᵀ, a code is a row of W."""
+        return 1 if factor == CODES else 0
+
     def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
-        """Its columns divided by their sums; an empty one with equal entries."""
-        sums = F.sum(axis=0)
-        uniform = F.dtype.type(1 / len(F))
-        return np.where(sums > 0, F / np.where(sums > 0, sums, 1), uniform), sums
+        """Divided by its sums; what is empty has equal entries."""
+        axis = self.axis(factor)
+        # The sums of components go to the codes. Codes leave what is common to all of them.
+        sums = F.sum(axis=axis)
+        lengths = sums if axis == 0 else np.full(F.shape[1], sums.mean(dtype=np.float64), F.dtype)
+        sums = np.expand_dims(sums, axis)
+        uniform = F.dtype.type(1 / F.shape[axis])
+        return np.where(sums > 0, F / np.where(sums > 0, sums, 1), uniform), lengths
+
+    def project(self, F: Array, factor: Factor) -> Array:
+        """The nearest components, or codes."""
+        return onto_simplex(F, self.axis(factor))
 
     def tangent(self, F: Array, N: Half, P: Half, factor: Factor) -> tuple[Half, Half]:
-        """Every entry of a column may give to every other: what moves all of them alike does not count."""
-        radial = np.einsum("ij,ij->j", F, np.broadcast_to(P, F.shape) - N, dtype=np.float64)
+        """Every entry may give to every other of its sum: what moves all of them alike does not count."""
+        radial = (F * (np.asarray(P, np.float64) - N)).sum(axis=self.axis(factor), keepdims=True)
         return N + np.maximum(radial, 0), P + np.maximum(-radial, 0)
 
 
@@ -114,14 +177,15 @@ class Simplex(Domain):
 class OneEntry(Domain):
     """One entry in every row, not negative: columns that are orthogonal to each other."""
 
+    words = "at one entry per row"
     measured = False
 
-    def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
+    def project(self, F: Array, factor: Factor) -> Array:
         """Of every row the largest entry is kept."""
         rows, largest = np.arange(len(F)), F.argmax(axis=1)
         kept = np.zeros_like(F)
-        kept[rows, largest] = F[rows, largest]
-        return kept, _ones(F)
+        kept[rows, largest] = np.maximum(F[rows, largest], 0)
+        return kept
 
 
 @dataclass(frozen=True)
@@ -135,12 +199,27 @@ class Sparse(Domain):
     """
 
     sparseness: float
+    words: ClassVar[str] = "at a given sparseness"
     measured: ClassVar[bool] = False
 
-    def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
+    def bind(self, X: Operand, factor: Factor, n_components: int) -> Domain:
+        """Sparseness counts every sample once."""
+        if not (isinstance(self.sparseness, int | float) and 0 <= self.sparseness <= 1):
+            raise ValueError(f"Sparse({self.sparseness!r}) was given; a sparseness is a number from 0 to 1.")
+        if factor == CODES and X.sample_weight is not None:
+            raise ValueError(
+                "sample_weight was given with a sparseness of the codes, which counts every sample once. Give no "
+                "weights, or ask for no sparseness of the codes."
+            )
+        return self
+
+    def project(self, F: Array, factor: Factor) -> Array:
         """The nearest columns of this sparseness."""
-        columns = [onto_sparseness(column, self.sparseness) for column in F.T]
-        return np.ascontiguousarray(np.column_stack(columns)), _ones(F)
+        return _by_columns(F, lambda column: onto_sparseness(column, self.sparseness))
+
+    def for_new(self) -> Domain:
+        """Sparseness is said of a column over all samples, and of a new sample nothing."""
+        return NON_NEGATIVE
 
 
 @dataclass(frozen=True)
@@ -149,17 +228,37 @@ class RankOne(Domain):
 
     Parameters
     ----------
-    shape : tuple of int
-        Of a sample.
+    shape : tuple of int, optional
+        Of a sample, in C order; by default samples are vectors, which have rank one.
     """
 
-    shape: tuple[int, ...]
+    shape: Any = None
+    words: ClassVar[str] = "at rank one"
     measured: ClassVar[bool] = False
 
-    def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
+    def bind(self, X: Operand, factor: Factor, n_components: int) -> Domain:
+        """The shape must have as many entries as there are features."""
+        if factor == CODES:
+            raise ValueError("RankOne() is for components: codes are no arrays of the shape of a sample.")
+        n_features = X.shape[1]
+        shape = (n_features,) if self.shape is None else tuple(self.shape)
+        if not shape or not all(isinstance(size, Integral) and int(size) > 0 for size in shape):
+            raise ValueError(f"sample_shape={self.shape!r} was given; it must hold positive integers.")
+        if prod(shape) != n_features:
+            raise ValueError(
+                f"sample_shape={self.shape!r} has {prod(shape)} entries; X has {n_features} features. They must agree."
+            )
+        return RankOne(tuple(int(size) for size in shape))
+
+    def project(self, F: Array, factor: Factor) -> Array:
         """Its columns at rank one, by their sums along the axes."""
-        return outer_products(split_modes(F, self.shape)), _ones(F)
+        return outer_products(split_modes(onto_nonnegative(F), self.shape))
 
 
-def _ones(F: Array) -> Array:
-    return np.ones(F.shape[1], F.dtype)
+def bind_domains(domains: Mapping[Factor, Domain], X: Operand, n_components: int) -> dict[Factor, Domain]:
+    """The domains for a factorisation of these data."""
+    return {factor: domain.bind(X, factor, n_components) for factor, domain in domains.items()}
+
+
+def _by_columns(F: Array, nearest: Any) -> Array:
+    return np.ascontiguousarray(np.column_stack([nearest(column) for column in F.T]))

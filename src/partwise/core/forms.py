@@ -35,6 +35,26 @@ class Coupling:
     gram: Array
     rows: RowMatrix | None = None
 
+    @property
+    def full_gram(self) -> Array:
+        """B with all its entries."""
+        return np.diag(self.gram) if self.gram.ndim == 1 else self.gram
+
+    @property
+    def curvatures(self) -> Array:
+        """The diagonal of B: how much each column is curved."""
+        return self.gram if self.gram.ndim == 1 else self.gram.diagonal()
+
+    def dot(self, F: Array) -> Array:
+        """S F B."""
+        FB = F * self.gram if self.gram.ndim == 1 else F @ self.gram
+        return FB if self.rows is None else self.rows.dot(FB)
+
+    def column(self, F: Array, j: int) -> Array:
+        """Column j of S F B."""
+        fb = F[:, [j]] * self.gram[j] if self.gram.ndim == 1 else F @ self.gram[:, [j]]
+        return np.asarray(fb if self.rows is None else self.rows.dot(fb))[:, 0]
+
     def halves(self, F: Array) -> tuple[Array, Array | None]:
         """The non-negative parts of S F B = (S⁺FB⁺ + S⁻FB⁻) − (S⁺FB⁻ + S⁻FB⁺)."""
         up = F if self.rows is None else self.rows.positive(F)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .domains import NON_NEGATIVE, Domain
-from .forms import Logarithmic, Quadratic, Split, merge
+from .forms import Coupling, Logarithmic, Quadratic, Split, merge
 from .state import State
 from .types import CODES, COMPONENTS, FACTORS, Array, Factor
 
@@ -39,8 +39,21 @@ class Objective:
 
     def quadratics(self, state: State, factor: Factor) -> list[Quadratic]:
         """The parts of the quadratic of one factor, of all terms that have one."""
-        terms = (term for term in self.terms if not term.offers_logarithms)
+        terms = (term for term in self.terms if not (term.offers_logarithms or term.orthogonality))
         return [part for term in terms if (part := term.quadratic(state, factor)) is not None]
+
+    def quadratic(self, state: State, factor: Factor) -> tuple[Array, list[Coupling]]:
+        """The quadratic of one factor, of all terms that have one: A, and all couplings."""
+        A = np.zeros_like(state[factor])
+        couplings: list[Coupling] = []
+        for part in self.quadratics(state, factor):
+            attract, repel = part.linear(lambda: state.product(factor))
+            if attract is not None:
+                A += attract
+            if repel is not None:
+                A -= repel
+            couplings.extend(part.couplings)
+        return A, couplings
 
     def logarithmic(self, state: State, factor: Factor) -> Logarithmic:
         """The one term that is a sum of logarithms."""

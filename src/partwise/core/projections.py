@@ -94,3 +94,19 @@ def _shared_peak(z: Array, tied: int, ratio: float) -> Array:
     u[largest] = max(mean - step, 0.0)
     u[largest[0]] = mean + rest * step
     return u
+
+
+def onto_simplex(F: Array, axis: int) -> Array:
+    """The nearest factor without negative entries whose sums over an axis are one.
+
+    Entries become max(z − α, 0), with one α for each sum, which is found by sorting.
+    """
+    z = np.moveaxis(F.astype(np.float64), axis, -1)
+    # What all entries of a sum have in common does not matter, and would cost digits.
+    z = z - z.max(axis=-1, keepdims=True)
+    ordered = -np.sort(-z, axis=-1)
+    excess = np.cumsum(ordered, axis=-1) - 1
+    count = np.arange(1, z.shape[-1] + 1)
+    used = (ordered * count > excess).sum(axis=-1, keepdims=True)
+    alpha = np.take_along_axis(excess, used - 1, axis=-1) / used
+    return np.ascontiguousarray(np.moveaxis(np.maximum(z - alpha, 0), -1, axis), F.dtype)

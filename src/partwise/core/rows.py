@@ -27,6 +27,11 @@ class RowMatrix(ABC):
     def negative(self, F: Array) -> Array | None:
         """S⁻ F; None where S⁻ is empty."""
 
+    def dot(self, F: Array) -> Array:
+        """S F."""
+        up, down = self.positive(F), self.negative(F)
+        return up if down is None else up - down
+
     @abstractmethod
     def diagonal(self) -> Array:
         """The diagonal of S."""

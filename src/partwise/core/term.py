@@ -59,6 +59,8 @@ class BoundTerm(ABC):
         The term ties the components to the samples: it settles the scale, and a sample is a place for a component.
     scale_free : bool
         Stretching a column of the codes and shrinking that of the components by as much leaves the value as it is.
+    steep : bool
+        Its multiplicative majoriser has powers of the step beyond −1 or 1.
     orthogonality : float
         The term is orthogonality/2 · ‖WᵀW − I‖², the one quartic that solvers know; 0 for all others.
     """
@@ -72,6 +74,7 @@ class BoundTerm(ABC):
     offers_entries: bool = True
     anchored: ClassVar[bool] = False
     scale_free: ClassVar[bool] = False
+    steep: bool = False
     orthogonality: float = 0.0
 
     @abstractmethod
@@ -94,6 +97,10 @@ class BoundTerm(ABC):
         """Its gradient in non-negative halves; None if it does not depend on that factor."""
         quadratic = self.quadratic(state, factor)
         return None if quadratic is None else quadratic.split(state[factor], lambda: state.product(factor))
+
+    def counts_entries(self, factor: Factor) -> bool:
+        """Whether it is linear in the size of a factor's entries, and takes for granted that none is negative."""
+        return False
 
     def with_strength(self, strength: float) -> BoundTerm | None:
         """The same term at another strength, sharing what it knows of the data; None if it has to be bound again."""
@@ -137,6 +144,10 @@ class BoundPenalty(BoundTerm):
     @abstractmethod
     def form(self, F: Array) -> Quadratic:
         """Its quadratic."""
+
+    def counts_entries(self, factor: Factor) -> bool:
+        """A penalty of degree one does."""
+        return self.degree == 1 and factor == self.factor
 
     def value(self, state: State) -> float:
         """The sum over the columns."""

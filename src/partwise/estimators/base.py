@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, InvalidParameterError
 
 from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks
 from ..callbacks.base import Interruption
-from ..core.domains import NON_NEGATIVE, Domain, UnitNorm
+from ..core.domains import NON_NEGATIVE, Domain, UnitNorm, bind_domains
 from ..core.door import is_lent
 from ..core.objective import Objective
 from ..core.operand import Operand
@@ -136,6 +136,8 @@ class BaseFactorization(
     _auto_init: ClassVar[str] = "nndsvda"
     # Whether X may have negative entries.
     _signed_data: ClassVar[bool] = False
+    # The solver that "auto" stands for; "auto" leaves it to the terms and domains.
+    _auto_solver: ClassVar[Any] = "auto"
     # The powers of the multiplicative rules as their paper prints them; None takes those that surely fall.
     _printed_powers: ClassVar[dict[Factor, float] | None] = None
 
@@ -281,7 +283,7 @@ class BaseFactorization(
     ) -> Minimum:
         """Bring the terms into the scale, and minimise their sum."""
         terms, unit = apply_scale(bound, self.scale)
-        objective = Objective(terms, **self._domains())
+        objective = Objective(terms, **bind_domains(self._domains(), X, self.n_components))
         result = minimise(objective, self._new_solver(objective), starts, options)
         return Minimum(self._normalised(result.state, unit), result, terms, unit)
 
@@ -291,7 +293,8 @@ class BaseFactorization(
 
     def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
         """A maker of solvers, as the parameter `solver` says; refuses an impossible choice."""
-        return choose_solver(self.solver, objective, self._printed_powers)
+        name = self._auto_solver if self.solver == "auto" else self.solver
+        return choose_solver(name, objective, self._printed_powers)
 
     def _normalised(self, state: State, unit: Factor | None) -> State:
         """Where the fit ended, in the scale in which it is returned."""

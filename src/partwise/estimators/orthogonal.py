@@ -12,7 +12,7 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import Term
 from ..core.types import CODES, Array, Factor, column_norms
-from ..solvers.row_assignment import best_entry
+from ..solvers.one_entry import best_entry
 from ..terms import Frobenius
 from .options import Assign, NonNegative, OrthogonalSolver
 from .scale import rescaled, warn_if_dead
@@ -35,6 +35,7 @@ class BaseOrthogonal(UnweightedFactorization):
     assign: Assign = "argmax"
 
     _auto_init = "kmeans"
+    _auto_solver = "assignment"
 
     def _units(self) -> Units:
         return Units(codes=0, components=1)

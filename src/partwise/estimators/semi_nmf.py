@@ -10,11 +10,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..core.domains import Domain, Free
+from ..core.objective import Objective
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Factor
-from ..solvers.free_components import least_squares
+from ..solvers.free import best_free
 from ..solvers.loop import Options
 from ..solvers.starts import start_codes
 from ..terms import Frobenius
@@ -84,6 +85,7 @@ class SemiNMF(BaseFactorization):
     _signed_data = True
     _printed_powers: ClassVar[dict[Factor, float] | None] = {CODES: 0.5}
     _auto_init = "kmeans"
+    _auto_solver = "multiplicative"
 
     def _units(self) -> Units:
         return Units()
@@ -108,6 +110,6 @@ class SemiNMF(BaseFactorization):
         def start(seed: int) -> State:
             W = start_codes(X, k, init, np.random.RandomState(seed))
             state = State(X, W, np.zeros((X.shape[1], k), X.dtype))
-            return state.replace(COMPONENTS, least_squares(state))
+            return state.replace(COMPONENTS, best_free(Objective(terms), state, COMPONENTS))
 
         return [partial(start, int(seed)) for seed in rng.randint(np.iinfo(np.int32).max, size=self.n_init)]

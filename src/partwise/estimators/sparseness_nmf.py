@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, Literal
-
-import numpy as np
+from typing import Literal
 
 from ..core.domains import NON_NEGATIVE, Domain, Sparse
-from ..core.operand import Operand
 from ..core.term import Term
-from ..core.types import CODES, COMPONENTS, Factor, IntArray
+from ..core.types import CODES, COMPONENTS, Factor
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .options import NonNegative, Share
@@ -80,17 +77,3 @@ class SparsenessNMF(BaseFactorization):
     def _domains(self) -> dict[Factor, Domain]:
         wanted: dict[Factor, float | None] = {CODES: self.codes_sparseness, COMPONENTS: self.components_sparseness}
         return {factor: NON_NEGATIVE if value is None else Sparse(value) for factor, value in wanted.items()}
-
-    def _fit_operand(
-        self,
-        X: Operand,
-        y: IntArray | None,
-        callbacks: list[Any],
-        rng: np.random.RandomState,
-    ) -> None:
-        if X.sample_weight is not None and self.codes_sparseness is not None:
-            raise ValueError(
-                "sample_weight was given with codes_sparseness, which counts every sample once. Give no weights, or "
-                "codes_sparseness=None."
-            )
-        super()._fit_operand(X, y, callbacks, rng)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from math import prod
-from numbers import Integral
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -78,7 +76,7 @@ class TensorNMF(BaseFactorization):
         return [Frobenius()]
 
     def _domains(self) -> dict[Factor, Domain]:
-        return {COMPONENTS: RankOne(self._shape)}
+        return {COMPONENTS: RankOne(self.sample_shape)}
 
     def _fit_operand(
         self,
@@ -87,20 +85,9 @@ class TensorNMF(BaseFactorization):
         callbacks: list[Any],
         rng: np.random.RandomState,
     ) -> None:
-        self._shape = self._checked_shape(X.shape[1])
         super()._fit_operand(X, y, callbacks, rng)
-        modes = split_modes(self.components_.T, self._shape)
+        shape = (X.shape[1],) if self.sample_shape is None else self.sample_shape
+        modes = split_modes(self.components_.T, shape)
         norms = [np.maximum(column_norms(mode), np.finfo(X.dtype).tiny).astype(X.dtype) for mode in modes]
         self.mode_factors_ = [mode / norm for mode, norm in zip(modes, norms, strict=True)]
         self.components_ = np.ascontiguousarray(outer_products(self.mode_factors_).T)
-
-    def _checked_shape(self, n_features: int) -> tuple[int, ...]:
-        shape = (n_features,) if self.sample_shape is None else tuple(self.sample_shape)
-        if not shape or not all(isinstance(size, Integral) and size > 0 for size in shape):
-            raise ValueError(f"sample_shape={self.sample_shape!r} was given; it must hold positive integers.")
-        if prod(shape) != n_features:
-            raise ValueError(
-                f"sample_shape={self.sample_shape!r} has {prod(shape)} entries; X has {n_features} features. "
-                "They must agree."
-            )
-        return tuple(int(size) for size in shape)

@@ -6,23 +6,20 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal
 
-from ..core.domains import Free, OneEntry, RankOne, Simplex, Sparse, UnitNorm
+from ..core.domains import NON_NEGATIVE, Domain, Free, Simplex
 from ..core.objective import Objective
 from ..core.types import CODES, COMPONENTS, Factor
-from .columns import Columns
+from .alternating import Alternating
 from .coordinate import Coordinate
-from .free_components import FreeCoordinate, FreeMultiplicative
-from .modes import Modes
+from .free import FreeCoordinate, FreeMultiplicative
 from .multiplicative import Multiplicative
 from .newton import Newton
 from .point import Solver
 from .projected import Projected
 from .revival import Reviving
 from .row_assignment import RowAssignment
-from .unit_codes import UnitCodes
-from .unit_sums import UnitSums
 
-SolverName = Literal["auto", "coordinate", "newton", "multiplicative"]
+SolverName = Literal["auto", "coordinate", "newton", "multiplicative", "assignment"]
 
 
 def choose_solver(
@@ -32,36 +29,43 @@ def choose_solver(
 
     Parameters
     ----------
-    name : {"auto", "coordinate", "newton", "multiplicative"}
+    name : {"auto", "coordinate", "newton", "multiplicative", "assignment"}
     objective : Objective
     powers : dict of factor to float, optional
         Of the multiplicative rule, where a paper prints others than descent asks for.
     """
+    codes, components = objective.domains[CODES], objective.domains[COMPONENTS]
+    _refuse_signs(objective)
     if name == "newton" and not objective.has_logarithms:
         raise ValueError(
             "solver='newton' needs the Kullback–Leibler divergence, and penalties that are quadratics which can be "
             "swept row by row. Use solver='auto'."
         )
-    codes, components = objective.domains[CODES], objective.domains[COMPONENTS]
-    if isinstance(codes, OneEntry):
+    if name == "assignment":
         return partial(RowAssignment, objective)
-    if isinstance(components, RankOne):
-        return partial(Modes, objective)
-    if isinstance(codes, Sparse) or isinstance(components, Sparse):
-        return partial(Columns, objective)
-    if isinstance(components, Simplex):
-        return partial(UnitSums, objective)
-    if isinstance(components, Free):
-        if name == "coordinate":
-            return partial(FreeCoordinate, objective)
-        return partial(FreeMultiplicative, objective, powers)
-    if isinstance(codes, UnitNorm):
-        return _unit_codes_solver(name, objective)
+    if codes == components == NON_NEGATIVE:
+        return _for_non_negative(name, objective, powers)
+    if codes == NON_NEGATIVE and isinstance(components, Free) and name != "newton" and not objective.without_entries():
+        if name == "multiplicative":
+            return partial(FreeMultiplicative, objective, powers)
+        return partial(FreeCoordinate, objective)
+    if name == "multiplicative" or objective.without_quadratic():
+        _refuse_rules(objective)
+        return partial(Multiplicative, objective, powers)
+    if name != "auto":
+        factor, domain = _special(objective)[0]
+        raise ValueError(f"solver={name!r} does not keep the {factor} {domain.words}. Use solver='auto'.")
+    return partial(Alternating, objective)
+
+
+def _for_non_negative(
+    name: SolverName, objective: Objective, powers: Mapping[Factor, float] | None
+) -> Callable[[], Solver]:
     without, products = objective.without_quadratic(), objective.without_entries()
     if name == "auto":
         name = "newton" if objective.has_logarithms else "multiplicative" if without or products else "coordinate"
     if name == "coordinate":
-        _refuse(without, products)
+        _refuse_coordinate(without, products)
     solvers: dict[str, Callable[[Objective], Solver]] = {
         "multiplicative": partial(Multiplicative, powers=powers),
         "coordinate": Coordinate,
@@ -83,22 +87,45 @@ def choose_dual_solver(
     return partial(Multiplicative, objective, powers) if name == "multiplicative" else partial(Projected, objective)
 
 
-def _unit_codes_solver(name: SolverName, objective: Objective) -> Callable[[], Solver]:
-    if name != "auto":
-        raise ValueError(
-            f"solver={name!r} does not keep the codes at unit norm, which scale='codes' asks for; that scale has a "
-            "solver of its own. Use solver='auto', or scale='auto'."
-        )
-    without = objective.without_quadratic()
-    if without:
-        raise ValueError(
-            f"scale='codes' is not compatible with the term {', '.join(map(repr, without))}, which is no quadratic of "
-            "the codes. Use loss='frobenius', or scale='auto'."
-        )
-    return lambda: UnitCodes(objective)
+def _special(objective: Objective) -> list[tuple[Factor, Domain]]:
+    """The factors that are not simply non-negative."""
+    return [(factor, domain) for factor, domain in objective.domains.items() if domain != NON_NEGATIVE]
 
 
-def _refuse(without: list[str], products: list[str]) -> None:
+def _refuse_rules(objective: Objective) -> None:
+    """Say why multiplicative rules cannot keep the factors in their domains, if they cannot."""
+    for factor, domain in _special(objective):
+        if isinstance(domain, Simplex):
+            continue
+        without = objective.without_quadratic()
+        if without:
+            raise ValueError(
+                f"The term {without[0]!r} is no quadratic, and no solver for such terms keeps the {factor} "
+                f"{domain.words}. Use the squared error on complete data, or {factor} that are non-negative only."
+            )
+        raise ValueError(f"solver='multiplicative' does not keep the {factor} {domain.words}. Use solver='auto'.")
+    steep = [name for name, term in zip(objective.names, objective.terms, strict=True) if term.steep]
+    if steep and any(isinstance(domain, Simplex) for domain in objective.domains.values()):
+        raise ValueError(
+            f"The term {steep[0]!r} has no step on the simplex: a β-divergence needs β from 1 to 2 for it, and "
+            "orthogonal codes have none."
+        )
+
+
+def _refuse_signs(objective: Objective) -> None:
+    """Say which term needs entries that are not negative, where they may be."""
+    for factor, domain in objective.domains.items():
+        if not domain.signed:
+            continue
+        for name, term in zip(objective.names, objective.terms, strict=True):
+            if not term.offers_quadratic or term.counts_entries(factor):
+                raise ValueError(
+                    f"The term {name!r} needs {factor} without negative entries, and Free() allows them. Use the "
+                    "squared error on complete data, l2 in the place of l1, or another domain."
+                )
+
+
+def _refuse_coordinate(without: list[str], products: list[str]) -> None:
     """Say why coordinate descent is impossible, if it is."""
     if without:
         raise ValueError(

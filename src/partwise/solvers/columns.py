@@ -1,69 +1,46 @@
-"""Column by column, each to its exact minimum in a set that is closed under stretching.
+"""Column by column, each to the best one of a set.
 
-With all other columns fixed, a quadratic whose S is the identity (or the sample weights) sees column j only through its
-distance from a point: B_jj ‖f_j − z_j‖² + const. The best column of any set is therefore the projection of z_j onto it,
-even if the set is not convex, and the objective cannot rise.
+With all other columns fixed, a column f of the factor sees β fᵀ S f − 2 fᵀ b. For σ ≥ λ_max(S) that lies below
+βσ ‖f − z‖² + const, with z = f̃ + (b − β S f̃) / (βσ), and touches it at the present f̃. The best column of any set, even
+one that is not convex, is therefore the projection of z onto it, and the objective cannot rise. Where S is the identity
+the step is the exact minimum.
 """
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
-from ..core.domains import Sparse
 from ..core.objective import Objective
-from ..core.projections import onto_nonnegative, onto_sparseness
 from ..core.state import State
-from ..core.types import FACTORS, Array, Factor
-from .point import Point, Remembering, entered
-from .systems import assemble
+from ..core.types import Factor
+from .eigenvalues import Bounds
 
 # Passes over the columns of a factor per product with X.
-PASSES = 4
+PASSES = 8
 
 
-class Columns(Remembering):
-    """Minimise over factors whose columns have a given sparseness, or are non-negative and nothing else.
+def step_columns(objective: Objective, state: State, factor: Factor, bounds: Bounds) -> State:
+    """Passes over the columns of a factor.
 
     Parameters
     ----------
     objective : Objective
-        Its terms must be quadratic and may not link rows.
+        All its terms must have a quadratic.
+    state : State
+    factor : {"codes", "components"}
+        Its domain must be one of single columns.
+    bounds : Bounds
     """
-
-    name = "columns"
-    stalled = False
-
-    def __init__(self, objective: Objective):
-        self._objective = objective
-
-    def prepare(self, state: State) -> State:
-        """Project the start."""
-        return entered(self._objective, state)
-
-    def sweep(self, point: Point) -> Point:
-        """Codes, then components."""
-        state = point.state
-        for factor in FACTORS:
-            state = state.replace(factor, self._descend(state, factor))
-        return Point.at(self._objective, state)
-
-    def _descend(self, state: State, factor: Factor) -> Array:
-        domain = self._objective.domains[factor]
-        project = (
-            partial(onto_sparseness, sparseness=domain.sparseness) if isinstance(domain, Sparse) else onto_nonnegative
-        )
-        F = state[factor].copy()
-        system = assemble(self._objective.quadratics(state, factor), F)
-        if system.coupled or len(system.D) > 1:
-            raise NotImplementedError("The columns solver takes terms that curve all rows of a factor alike.")
-        A = system.pull(state.product(factor))
-        # A row of weight zero is seen by nothing: it stays where it is.
-        weight = system.weight[:, None]
-        A = np.divide(A, weight, out=np.zeros_like(A), where=weight > 0)
-        B = system.B + np.diag(system.D[0])
-        for _ in range(PASSES):
-            for j in np.flatnonzero(B.diagonal() > 0):
-                F[:, j] = project(F[:, j] + (A[:, j] - F @ B[:, j]) / B[j, j])
-        return F
+    domain = objective.domains[factor]
+    A, couplings = objective.quadratic(state, factor)
+    F = state[factor].copy()
+    curvatures = bounds.curvatures(couplings, F).astype(F.dtype)
+    # A column that nothing curves, because the other factor does not use it, stays where it is.
+    curved = np.flatnonzero(curvatures > 0).tolist()
+    for _ in range(PASSES):
+        for j in curved:
+            z = F[:, j] + A[:, j] / curvatures[j]
+            for part in couplings:
+                z -= part.column(F, j) / curvatures[j]
+            F[:, j] = domain.project(z[:, None], factor)[:, 0]
+    return state.replace(factor, F)

@@ -48,10 +48,10 @@ class Coordinate(Extrapolating):
         """Any non-negative start will do."""
         return state
 
-    def improve_codes(self, state: State) -> State:
-        """The state with better codes, for solvers that have their own way with the components."""
-        self._sweeps += 1
-        return self._code(state, 0.0)[0]
+    def improve(self, state: State, factor: Factor) -> State:
+        """The state with one factor better, for solvers that have their own way with the other."""
+        self._sweeps += factor == CODES
+        return self._code(state, 0.0)[0] if factor == CODES else self._improve_components(state)
 
     def _is_gentle(self, sweep: int) -> bool:
         return sweep <= GENTLE_SWEEPS and not self._is_coupled

@@ -8,81 +8,52 @@ X itself is touched only by the products X Hᵀ and XᵀW, so sparse data stay s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from ..core.domains import RankOne
 from ..core.objective import Objective
 from ..core.outer_products import outer_products, split_modes
 from ..core.state import State
 from ..core.types import COMPONENTS, Array
-from .coordinate import MAX_PASSES, PASS_TOLERANCE, Coordinate
-from .point import Point, Remembering, entered
+from .coordinate import MAX_PASSES, PASS_TOLERANCE
 from .systems import assemble
 
 # Rounds over the axes per product with X.
 ROUNDS = 2
 
 
-class Modes(Remembering):
-    """Coordinate descent on the codes, then on the vectors of each axis in turn.
+def step_modes(objective: Objective, state: State, shape: Sequence[int]) -> State:
+    """Rounds of coordinate descent over the vectors of all axes.
 
     Parameters
     ----------
     objective : Objective
-        Its terms must be quadratic and may not link features; its components are of rank one.
+        All its terms must have a quadratic that sees all features alike.
+    state : State
+    shape : sequence of int
+        Of a sample.
     """
-
-    name = "modes"
-
-    def __init__(self, objective: Objective):
-        components = objective.domains[COMPONENTS]
-        assert isinstance(components, RankOne)  # for others this solver is not chosen
-        self._objective = objective
-        self._shape = components.shape
-        self._coordinate = Coordinate(objective)
-
-    def prepare(self, state: State) -> State:
-        """Bring the components of the start to rank one."""
-        return entered(self._objective, state)
-
-    def sweep(self, point: Point) -> Point:
-        """Codes, then all axes."""
-        state = self._coordinate.improve_codes(point.state)
-        return Point.at(self._objective, state.replace(COMPONENTS, self._descend(state)))
-
-    def memory(self) -> dict[str, Any]:
-        """That of the solver for the codes."""
-        return {**super().memory(), "codes": self._coordinate.memory()}
-
-    def restore(self, memory: Mapping[str, Any], state: State) -> None:
-        """Both."""
-        super().restore(memory, state)
-        self._coordinate.restore(memory["codes"], state)
-
-    def _descend(self, state: State) -> Array:
-        system = assemble(self._objective.quadratics(state, COMPONENTS), state.Ht)
-        if system.coupled or len(system.D) > 1 or len(system.weight) > 1:
-            raise NotImplementedError("The modes solver takes terms that see all features alike.")
-        modes = split_modes(state.Ht, self._shape)
-        images = system.pull(state.product(COMPONENTS)).reshape(*self._shape, -1)
-        # The pull on the images is the whole pull.
-        alike = replace(system, data=np.ones_like(system.data[:1]), push=np.zeros_like(system.push[:1]))
-        for _ in range(ROUNDS):
-            for axis, mode in enumerate(modes):
-                others = np.ones_like(system.B)
-                for other, factor in enumerate(modes):
-                    if other != axis:
-                        others *= factor.T @ factor
-                F = np.ascontiguousarray(mode)
-                part = replace(alike, B=system.B * others, D=system.D * others.diagonal())
-                pull = _contract(images, modes, axis)
-                part.descend_rows(slice(0, len(F)), F, pull, MAX_PASSES, PASS_TOLERANCE, jointly=True, out=F)
-                modes[axis] = F
-        return outer_products(modes)
+    system = assemble(objective.quadratics(state, COMPONENTS), state.Ht)
+    if system.coupled or len(system.D) > 1 or len(system.weight) > 1:
+        raise NotImplementedError("Components of rank one need terms that see all features alike.")
+    modes = split_modes(state.Ht, shape)
+    images = system.pull(state.product(COMPONENTS)).reshape(*shape, -1)
+    # The pull on the images is the whole pull.
+    alike = replace(system, data=np.ones_like(system.data[:1]), push=np.zeros_like(system.push[:1]))
+    for _ in range(ROUNDS):
+        for axis, mode in enumerate(modes):
+            others = np.ones_like(system.B)
+            for other, factor in enumerate(modes):
+                if other != axis:
+                    others *= factor.T @ factor
+            F = np.ascontiguousarray(mode)
+            part = replace(alike, B=system.B * others, D=system.D * others.diagonal())
+            pull = _contract(images, modes, axis)
+            part.descend_rows(slice(0, len(F)), F, pull, MAX_PASSES, PASS_TOLERANCE, jointly=True, out=F)
+            modes[axis] = F
+    return state.replace(COMPONENTS, outer_products(modes))
 
 
 def _contract(images: Array, modes: Sequence[Array], axis: int) -> Array:

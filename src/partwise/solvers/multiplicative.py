@@ -11,11 +11,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..core.domains import Simplex
 from ..core.forms import Split
 from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import CODES, FACTORS, Array, Factor
-from .point import Point, Remembering
+from .multipliers import on_simplex
+from .point import Point, Remembering, entered
 
 # A start's zeros would stay zero for ever; this much of the factor's mean lets them grow back.
 START_FLOOR = 1e-3
@@ -40,10 +42,10 @@ class Multiplicative(Remembering):
         self._powers = powers or {}
 
     def prepare(self, state: State) -> State:
-        """Lift zeros of the start, which no multiplication could leave."""
+        """Lift zeros of the start, which no multiplication could leave, and bring it into the domains."""
         for factor in FACTORS:
             state = lifted(state, factor)
-        return state
+        return entered(self._objective, state)
 
     def sweep(self, point: Point) -> Point:
         """Codes, then components."""
@@ -57,9 +59,10 @@ class Multiplicative(Remembering):
         return self._step(state, CODES)
 
     def _step(self, state: State, factor: Factor) -> State:
-        F = state[factor]
-        new = F * ratio(self._objective.split(state, factor), F, self._powers.get(factor))
-        return state.replace(factor, without_dust(new))
+        F, split, domain = state[factor], self._objective.split(state, factor), self._objective.domains[factor]
+        if isinstance(domain, Simplex):
+            return state.replace(factor, without_dust(on_simplex(split, F, domain.axis(factor))))
+        return state.replace(factor, without_dust(F * ratio(split, F, self._powers.get(factor))))
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
         """Codes for fixed components, every row until its own change is small."""

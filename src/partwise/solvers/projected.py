@@ -1,9 +1,6 @@
 """For what has no entries to sweep: accelerated projected gradient, and codes column by column.
 
-**A factor whose S is a product** (coefficients P with S = K): steps along the gradient S F B − A, projected to F ≥ 0,
-with Nesterov's extrapolation and a restart whenever the value would rise (O'Donoghue & Candès 2015). Every entry has a
-step of its own: for any u > 0 a symmetric S lies below diag(|S|u / u), and so does B, so their products bound the
-curvature. S is applied once per step, because what it does to an extrapolated point is known.
+**A factor whose S is a product** (coefficients P with S = K): steps along its gradient (`solvers.gradient`).
 
 **Codes under orthogonality/2 · ‖WᵀW − I‖²**: with the other columns fixed, column w sees, up to a constant and a
 factor 2,
@@ -21,19 +18,18 @@ the Gram matrix g, which k numbers settle at no cost. Columns would take many sw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.dual import KernelMatrix
 from ..core.forms import Coupling
 from ..core.objective import Objective
-from ..core.rows import RowMatrix
 from ..core.state import State
-from ..core.types import CODES, COMPONENTS, Array, Factor
+from ..core.types import CODES, COMPONENTS, Array
 from .coordinate import Coordinate
+from .eigenvalues import Bounds
+from .gradient import descend
 from .point import Point, Remembering
-from .unit_codes import largest_eigenvalue
 
 # Passes over the columns of the codes, and steps on the components, per sweep.
 PASSES, STEPS = 4, 10
@@ -63,7 +59,7 @@ class Projected(Remembering):
         self._objective = objective
         self._beta = sum(term.orthogonality for term in objective.terms)
         self._scale_free = all(term.scale_free or term.orthogonality for term in objective.terms)
-        self._bounds: dict[int, float] = {}
+        self._bounds = Bounds(sure=True)
         self._coordinate = Coordinate(objective)
         self._started = False
         self.stalled = False
@@ -87,31 +83,15 @@ class Projected(Remembering):
     def _descend_codes(self, state: State) -> Array:
         if not self._beta and not self._objective.without_entries():
             return self._coordinate.descend(state, CODES, ENTRY_PASSES)
-        return self._sweep_columns(state.W, *self._quadratic(state, CODES))
+        return self._sweep_columns(state.W, *self._objective.quadratic(state, CODES))
 
     def _descend_components(self, state: State) -> State:
-        A, couplings = self._quadratic(state, COMPONENTS)
+        A, couplings = self._objective.quadratic(state, COMPONENTS)
         return state.replace(COMPONENTS, descend(state[COMPONENTS], A, couplings, STEPS, STEP_TOLERANCE))
-
-    def _quadratic(self, state: State, factor: Factor) -> tuple[Array, list[Coupling]]:
-        """A and all couplings of the factor's quadratic."""
-        A = np.zeros_like(state[factor])
-        couplings: list[Coupling] = []
-        for term in self._objective.terms:
-            part = None if term.orthogonality else term.quadratic(state, factor)
-            if part is None:
-                continue
-            attract, repel = part.linear(lambda: state.product(factor))
-            if attract is not None:
-                A += attract
-            if repel is not None:
-                A -= repel
-            couplings.extend(part.couplings)
-        return A, couplings
 
     def _sweep_columns(self, W: Array, A: Array, couplings: Sequence[Coupling]) -> Array:
         W = np.array(W, order="F")
-        plain = sum((_full(part.gram) for part in couplings if part.rows is None), start=np.zeros((W.shape[1],) * 2))
+        plain = sum((part.full_gram for part in couplings if part.rows is None), start=np.zeros((W.shape[1],) * 2))
         coupled = [part for part in couplings if part.rows is not None]
         beta = self._beta
         gram = (W.T @ W).astype(np.float64)
@@ -124,114 +104,12 @@ class Projected(Remembering):
                 z = A[:, j] - W @ mix.astype(W.dtype)
                 curvature = plain[j, j] + beta * crowd
                 for part in coupled:
-                    bound = self._bound(part.rows, len(W)) * _full(part.gram)[j, j]
-                    z += bound * W[:, j] - _column(part, W, j)
+                    bound = self._bounds.of(part.rows, len(W)) * part.curvatures[j]
+                    z += bound * W[:, j] - part.column(W, j)
                     curvature += bound
                 W[:, j] = _best_column(z, W[:, j], curvature - beta, beta)
                 gram[j] = gram[:, j] = W.T @ W[:, j]
         return np.ascontiguousarray(W)
-
-    def _bound(self, S: RowMatrix | None, n: int) -> float:
-        """σ ≥ λ_max(S)."""
-        if S is None:
-            return 1.0
-        if id(S) not in self._bounds:
-            self._bounds[id(S)] = largest_eigenvalue(S, n, sure=True)
-        return self._bounds[id(S)]
-
-
-def descend(F: Array, A: Array, couplings: Sequence[Coupling], max_steps: int, tolerance: float) -> Array:
-    """Lower Σ_t tr(Fᵀ S_t F B_t) − 2 tr(Fᵀ A) over F ≥ 0 by accelerated projected gradient.
-
-    Parameters
-    ----------
-    F : ndarray of shape (rows, k)
-        Where to start; not changed.
-    A : ndarray of shape (rows, k)
-    couplings : sequence of Coupling
-    max_steps : int
-    tolerance : float
-        Stop when a step gains less than this share of the first one.
-    """
-    inverse = _inverse_curvature(couplings, F)
-
-    def apply(F: Array) -> Array:
-        """Σ_t S_t F B_t."""
-        return np.asarray(sum(_product(part, F) for part in couplings))
-
-    def value(F: Array, QF: Array) -> float:
-        return float(np.einsum("ij,ij->", F, QF - 2 * A, dtype=np.float64, casting="safe"))
-
-    QF = apply(F)
-    lowest, first = value(F, QF), None
-    ahead, Q_ahead, speed = F, QF, 1.0
-    for _ in range(max_steps):
-        new = np.maximum(ahead - inverse * (Q_ahead - A), 0)
-        Q_new = apply(new)
-        gain = lowest - value(new, Q_new)
-        if gain <= 0:
-            if ahead is F:
-                break
-            ahead, Q_ahead, speed = F, QF, 1.0
-            continue
-        first = gain if first is None else first
-        faster = (1 + np.sqrt(1 + 4 * speed * speed)) / 2
-        push = F.dtype.type((speed - 1) / faster)
-        ahead, Q_ahead, speed = new + push * (new - F), Q_new + push * (Q_new - QF), faster
-        F, QF, lowest = new, Q_new, lowest - gain
-        if gain < tolerance * first:
-            break
-    return F
-
-
-def _inverse_curvature(couplings: Sequence[Coupling], F: Array) -> Array:
-    """1 / Σ_t diag(|S_t|u/u) diag(|B_t|v/v), zero where nothing is curved."""
-    curvature = np.zeros(F.shape)
-    for part in couplings:
-        B = np.abs(_full(part.gram)).astype(np.float64)
-        columns = _scaled_sums(B.diagonal(), B.__matmul__)
-        curvature += np.multiply.outer(_row_curvature(part.rows, F), columns)
-    return np.divide(1, curvature, out=np.zeros_like(curvature), where=curvature > 0).astype(F.dtype)
-
-
-def _scaled_sums(diagonal: Array, times: Callable[[Array], Array]) -> Array:
-    """|S|u / u for u = 1/√diagonal; rows without a diagonal are empty."""
-    lengths = np.sqrt(np.asarray(diagonal, np.float64))
-    u = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return np.asarray(times(u), np.float64).ravel() * lengths
-
-
-def _row_curvature(S: RowMatrix | None, F: Array) -> Array:
-    if S is None:
-        return np.ones(len(F))
-
-    def times(u: Array) -> Array:
-        u = u[:, None].astype(F.dtype)
-        up, down = S.positive(u), S.negative(u)
-        return up if down is None else up + down
-
-    return _scaled_sums(S.diagonal(), times)
-
-
-def _full(gram: Array) -> Array:
-    return np.diag(gram) if gram.ndim == 1 else gram
-
-
-def _product(part: Coupling, F: Array) -> Array:
-    """S F B."""
-    FB = F * part.gram if part.gram.ndim == 1 else F @ part.gram
-    if part.rows is None:
-        return FB
-    if isinstance(part.rows, KernelMatrix):
-        return part.rows.dot(FB)
-    up, down = part.rows.positive(FB), part.rows.negative(FB)
-    return up if down is None else up - down
-
-
-def _column(part: Coupling, F: Array, j: int) -> Array:
-    """Column j of S F B."""
-    narrow = Coupling(np.ones(1, F.dtype), part.rows)
-    return _product(narrow, (F @ _full(part.gram)[:, [j]]))[:, 0]
 
 
 def _stretched(state: State, stretch: Array) -> State:

@@ -19,6 +19,7 @@ from ..core.objective import Objective
 from ..core.state import State
 from ..core.tri import TriState
 from ..core.types import CODES, COMPONENTS, FACTORS, OTHER, Array, Factor, column_norms
+from .one_entry import best_entry
 from .point import Point, Remembering
 
 
@@ -53,21 +54,6 @@ class RowAssignment(Remembering):
         # The steps do not rise; what is left is rounding.
         self.stalled = new.total >= point.total
         return point if self.stalled else new
-
-
-def one_entry(lengths: Array, chosen: Array, k: int) -> Array:
-    """A factor with these entries in the chosen columns."""
-    F = np.zeros((len(chosen), k), lengths.dtype)
-    F[np.arange(len(chosen)), chosen] = lengths
-    return F
-
-
-def best_entry(pull: Array, squares: Array) -> Array:
-    """The best factor with one entry per row, given the data's pull on it and ‖h_j‖² of every component."""
-    chosen = rated(pull, squares).argmax(axis=1)
-    rows = np.arange(len(pull))
-    lengths = np.maximum(pull[rows, chosen], 0) / np.where(squares > 0, squares, 1).astype(pull.dtype)[chosen]
-    return one_entry(lengths, chosen, pull.shape[1])
 
 
 def rated(pull: Array, squares: Array) -> Array:

@@ -84,6 +84,7 @@ class BoundDivergence(BoundTerm):
 
     def __init__(self, X: Operand, beta: float, sample_weight: Array | None = None, weights: Any = None):
         self.beta = beta
+        self.steep = not 1 <= beta <= 2
         self._unit = 2.0 if beta == 2 else 1.0
         self._sample_weight = sample_weight
         self._weights = check_weights(weights, X)

@@ -66,6 +66,10 @@ class Gauged(BoundTerm):
             ridge = ridge / (2 * np.maximum(norms, np.finfo(dtype).eps * (norms.mean() or 1.0)))
         return Quadratic(couplings=(Coupling(ridge.astype(dtype), state.metric(factor)),))
 
+    def counts_entries(self, factor: Factor) -> bool:
+        """As its penalty."""
+        return self.penalty.counts_entries(factor)
+
     def kept(self) -> Gauged:
         """Its penalty as a model keeps it."""
         penalty = self.penalty.kept()

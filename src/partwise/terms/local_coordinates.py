@@ -67,6 +67,10 @@ class _BoundCoordinates(BoundTerm):
     name = "local coordinates"
     anchored = True
 
+    def counts_entries(self, factor: Factor) -> bool:
+        """It counts the codes, each by a distance."""
+        return factor == CODES
+
     def __init__(self, strength: float):
         self.strength = strength
 

@@ -44,6 +44,7 @@ class BoundOrthogonality(BoundTerm):
     name = "orthogonality"
     couples_samples = True
     offers_quadratic = False
+    steep = True
 
     def __init__(self, strength: float):
         self.orthogonality = strength

@@ -1,0 +1,68 @@
+"""Factors of either sign: for the other factor and where no rows are coupled, the best one is known.
+
+The quadratic Σ_i f_i B f_iᵀ − 2 tr(Fᵀ A) then has its minimum at F = A B⁺. For the squared error that is
+H = (WᵀW)⁺ WᵀX, and a penalty on the codes that is measured at unit norm of the components adds a ridge to WᵀW.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import pinvh
+
+from ..core.objective import Objective
+from ..core.state import State
+from ..core.types import CODES, COMPONENTS, Array, Factor
+from .coordinate import Coordinate
+from .gradient import descend
+from .multiplicative import Multiplicative, lifted
+from .systems import assemble
+
+# Steps per sweep where rows are coupled, and the share of the first one's gain that ends them.
+STEPS, STEP_TOLERANCE = 20, 1e-2
+
+
+def best_free(objective: Objective, state: State, factor: Factor) -> Array:
+    """The best factor for the other one; columns of the other that add nothing get nothing.
+
+    Where rows are coupled or differ in their curvature, it is only a better one.
+    """
+    F = state[factor]
+    if objective.without_entries():
+        A, couplings = objective.quadratic(state, factor)
+        return descend(F, A, couplings, STEPS, STEP_TOLERANCE, np.asarray)
+    system = assemble(objective.quadratics(state, factor), F)
+    if system.coupled or len(system.D) > 1 or (len(system.weight) > 1 and system.D.any()):
+        A, couplings = objective.quadratic(state, factor)
+        return descend(F, A, couplings, STEPS, STEP_TOLERANCE, np.asarray)
+    gram = (system.B + np.diag(system.D[0])).astype(np.float64)
+    inverse = pinvh(gram, rtol=len(gram) * np.finfo(F.dtype).eps)
+    best = np.asarray(system.pull(state.product(factor)) @ inverse, F.dtype)
+    if len(system.weight) == 1:
+        return best
+    # A row of weight zero is seen by nothing: it stays where it is.
+    weight = system.weight[:, None]
+    return np.divide(best, weight, out=F.copy(), where=weight > 0)
+
+
+class FreeCoordinate(Coordinate):
+    """Codes by coordinate descent with extrapolation, the best components of either sign for them."""
+
+    def _improve_components(self, state: State) -> State:
+        return state.replace(COMPONENTS, best_free(self._objective, state, COMPONENTS))
+
+    def _components_ahead(self, Ht: Array, before: Array) -> Array:
+        """They already are the best ones for codes that were extrapolated."""
+        return Ht
+
+
+class FreeMultiplicative(Multiplicative):
+    """Codes by their multiplicative rule, the best components of either sign for them."""
+
+    def prepare(self, state: State) -> State:
+        """Only zeros of the codes would stay."""
+        return lifted(state, CODES)
+
+    def _step(self, state: State, factor: Factor) -> State:
+        if factor == CODES:
+            return super()._step(state, CODES)
+        return state.replace(COMPONENTS, best_free(self._objective, state, COMPONENTS))
