@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from sklearn.decomposition import non_negative_factorization
 
 from partwise import NMF, datasets
+from studies.real_data import FOLDER
 
 from .measure import clock, watch_fit
 from .problems import start
-from .real_data import FOLDER
 from .table import Row, ratios
 
 

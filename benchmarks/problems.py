@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
-from . import real_data
+from studies import real_data
 
 FILES = {"mnist": "mnist10k", "tdt2": "tdt2", "coil20": "coil20"}
 

@@ -3,7 +3,7 @@
     python -m docs.duplicates            all of them
     python -m docs.duplicates halves     one of picture, halves, shares, rules
 
-The text around them is written by hand. `benchmarks/duplicates.py` makes the fits; those of `shares` and `rules` need
+The text around them is written by hand. `studies/duplicates.py` makes the fits; those of `shares` and `rules` need
 the data sets in the folder that PARTWISE_DATA names, and take long.
 """
 
@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-STUDY = Path(__file__).parents[1] / "benchmarks" / "duplicates.py"
+ROOT = Path(__file__).parents[1]
 
 if __name__ == "__main__":
-    subprocess.run([sys.executable, STUDY, *sys.argv[1:]], check=True)
+    subprocess.run([sys.executable, "-m", "studies.duplicates", *sys.argv[1:]], cwd=ROOT, check=True)

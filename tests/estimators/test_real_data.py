@@ -9,8 +9,8 @@ import pytest
 from partwise import GraphNMF
 from partwise.metrics import clustering_accuracy, normalized_mutual_information
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from real_data import FOLDER, repeats
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from studies.real_data import FOLDER, repeats
 
 pytestmark = [
     pytest.mark.skipif(not FOLDER.is_dir(), reason="the papers' data sets are not here; set PARTWISE_DATA"),

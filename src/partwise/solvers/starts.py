@@ -23,7 +23,7 @@ from .loop import Options, minimise
 
 # Share of every other cluster in a sample's first code: without it, multiplicative steps could never change clusters.
 CLUSTER_SHARE = 0.2
-# What zeros of "nndsvda" become, as a share of the size of an entry (benchmarks/start_filler.py compares shares).
+# What zeros of "nndsvda" become, as a share of the size of an entry (studies/start_filler.py compares shares).
 FILLER_SHARE = 0.1
 # A sampled start: the share of the rows it fits, the fewest of them, its sweeps, and passes to code all samples.
 SAMPLE_SHARE = 8

@@ -1,6 +1,6 @@
 """What the four criteria say of the true classes, against what they say of the clusters that GraphNMF finds.
 
-    python benchmarks/true_classes.py      # prints the table of docs/selection.md
+    python -m studies.true_classes      # prints the table of docs/selection.md
 
 Where the true classes are judged worse than what is found, no choice by these criteria can lead to them.
 """
@@ -10,12 +10,13 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from selection_study import draw
 
 from partwise import GraphNMF
 from partwise.graphs import neighbor_graph
 from partwise.metrics import clustering_accuracy
 from partwise.selection.criteria import link_criteria, silhouette
+
+from .selection import draw
 
 FEW = ("digits", "coil20", "tdt2", "reuters", "webace_1000", "webkb4", "yale32")
 REPEATS = (0, 1)

@@ -1,6 +1,6 @@
 """What zeros of the start "nndsvda" are filled with: the objective and the clusters of NMF and GraphNMF.
 
-    python benchmarks/start_filler.py            # prints the tables, writes benchmarks/results/start_filler.csv
+    python -m studies.start_filler            # prints the tables, writes studies/results/start_filler.csv
 
 A factor grows as the square root of X, and so must the filler, or else the model depends on the unit of X. Compared are
 shares of √(mean(X) / k), the size of an entry of either factor, with mean(X), which has the wrong unit. Data are taken
@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from real_data import FOLDER, draw_classes, draw_samples
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
@@ -24,6 +23,8 @@ from partwise.core.storage import as_operand
 from partwise.experiments.preparation import tf_idf
 from partwise.metrics import clustering_accuracy, normalized_mutual_information
 from partwise.solvers.starts import start_factors
+
+from .real_data import FOLDER, draw_classes, draw_samples
 
 SETS = ("digits", "coil20", "semeion", "orl32", "yale32", "mnist10k", "tdt2", "reuters")
 REPEATS, CLASSES, SAMPLES = 3, 8, 1000

@@ -1,7 +1,7 @@
 """Strengths chosen without labels against strengths chosen with them, on all data sets.
 
-    python benchmarks/selection_study.py            # goes on where it was stopped; results/selection.csv.gz
-    python benchmarks/selection_study.py --report   # the tables and the figure of docs/selection.md, from that file
+    python -m studies.selection            # goes on where it was stopped; results/selection.csv.gz
+    python -m studies.selection --report   # the tables and the figure of docs/selection.md, from that file
 
 Every repeat draws anew: some objects, people or topics of sets with many classes, at most 500 samples of the others.
 Samples have unit norm, text is the tf-idf of the whole corpus, there are as many components as classes, and labels come
@@ -21,15 +21,16 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from kept_out import multiple_features, newsgroups16
-from kept_rows import add_rows, read_rows
-from real_data import FOLDER, draw_classes, draw_samples, load
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
 from partwise import NMF, GraphNMF, LocalCoordinateNMF, LocalLearningNMF
 from partwise.metrics import clustering_accuracy, normalized_mutual_information
+
+from .kept_out import multiple_features, newsgroups16
+from .kept_rows import add_rows, read_rows
+from .real_data import FOLDER, draw_classes, draw_samples, load
 
 DESIGN = (
     "yale32",
@@ -143,7 +144,7 @@ if __name__ == "__main__":
     parser.add_argument("--groups", nargs="+", choices=GROUPS, default=list(GROUPS), help="methods to run")
     options = parser.parse_args()
     if options.report:
-        from selection_report import report
+        from .selection_report import report
 
         report(read_rows(RESULTS), SETS, HELD_OUT)
     else:

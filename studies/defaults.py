@@ -2,7 +2,7 @@
 
 GraphNMF chooses its strength by default; beside it, what a fixed one is worth.
 
-    python benchmarks/defaults.py            # prints the table, writes benchmarks/results/defaults.csv
+    python -m studies.defaults            # prints the table, writes studies/results/defaults.csv
 
 Samples have unit norm, text is the tf-idf of the whole corpus, there are as many components as classes, and labels come
 from k-means on the codes. Large corpora: draws of 8 topics; MNIST: draws of 3,000 digits.
@@ -15,11 +15,12 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from real_data import FOLDER, repeats
 from sklearn.cluster import KMeans
 
 from partwise import NMF, GraphNMF
 from partwise.metrics import clustering_accuracy, normalized_mutual_information
+
+from .real_data import FOLDER, repeats
 
 SETS = ("coil20", "tdt2", "semeion", "orl32", "mnist10k", "reuters", "yale32")
 METHODS = {

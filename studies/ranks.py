@@ -1,6 +1,6 @@
 """Numbers of components chosen without labels, against numbers of classes.
 
-    python benchmarks/rank_study.py         # prints a line per draw, writes benchmarks/results/ranks.csv
+    python -m studies.ranks         # prints a line per draw, writes studies/results/ranks.csv
 
 GraphNMF, at the strength 10, and NMF with n_components="auto", on five draws of each: 600 digits of scikit-learn, 5
 and 10 objects of COIL-20, and 600 documents of 8 topics of TDT2. A strength that is open too is chosen afterwards.
@@ -14,13 +14,14 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from real_data import draw_classes, draw_samples
 from scipy.sparse.csgraph import connected_components
-from selection_study import whole
 
 from partwise import NMF, GraphNMF
 from partwise.graphs import neighbor_graph
 from partwise.metrics import purity
+
+from .real_data import draw_classes, draw_samples
+from .selection import whole
 
 # Data set, classes per draw (None: all), samples per draw (None: all).
 DRAWS = (("digits", None, 600), ("coil20", 5, None), ("coil20", 10, None), ("tdt2", 8, 600))

@@ -1,11 +1,11 @@
 """Components that repeat others under a strong graph: why, how often, and what "auto" does about it.
 
-    python benchmarks/duplicates.py            # the tables and the picture of docs/duplicates.md
-    python benchmarks/duplicates.py rules      # one of picture, halves, shares, rules
+    python -m studies.duplicates            # the tables and the picture of docs/duplicates.md
+    python -m studies.duplicates rules      # one of picture, halves, shares, rules
 
 Objectives before and after two halves of a component are merged, and the picture, are of scikit-learn's digits. The
 shares of distinct components and the rules of choice are those of walks through the strengths, on draws of
-`selection_study` (`PARTWISE_DATA` names the folder of the data sets).
+`studies.selection` (`PARTWISE_DATA` names the folder of the data sets).
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ import sys
 import warnings
 
 import numpy as np
-from selection_report import DOCS, write
-from selection_study import METHODS, draw
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
@@ -24,6 +22,9 @@ from partwise.core.storage import as_operand
 from partwise.metrics import clustering_accuracy, distinct_components
 from partwise.selection import choice
 from partwise.selection.trials import Trials
+
+from .selection import METHODS, draw
+from .selection_report import DOCS, write
 
 PAGE, FIGURE = DOCS / "duplicates.md", DOCS / "images" / "duplicates.png"
 SETS = ("tdt2", "reuters", "newsgroup4", "coil20", "digits", "orl32")

@@ -4,10 +4,10 @@ import gzip
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from kept_rows import add_rows, read_rows
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from studies.kept_rows import add_rows, read_rows
 
-RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+RESULTS = Path(__file__).parents[2] / "studies" / "results"
 
 
 def test_rows_are_added_and_read(tmp_path):

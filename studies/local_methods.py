@@ -1,4 +1,4 @@
-"""What the papers' own methods promise, on whole data: python -m benchmarks.local_methods [grids] [memory] [faces].
+"""What the papers' own methods promise, on whole data: python -m studies.local_methods [grids] [memory] [faces].
 
 grids: every setting of the papers' grids on whole COIL20, ORL, Yale, PIX and Semeion, both solvers: the largest rise
 of the objective, relative to max(‖X‖², objective at the start), and how many fits are not finite.

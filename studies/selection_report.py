@@ -1,4 +1,4 @@
-"""The tables and the figure of docs/selection.md, from the rows of `selection_study`."""
+"""The tables and the figure of docs/selection.md, from the rows of `selection`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, FIGURE = DOCS / "selection.md", DOCS / "images" / "selection.png"
-COSTS = Path(__file__).parent / "results" / "full.csv"
+COSTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "full.csv"
 # Parts of the page that scripts write.
-BEGIN, END = "<!-- Written by benchmarks/{} --report -->\n", "<!-- Written by hand again -->\n"
+BEGIN, END = "<!-- Written by studies/{} --report -->\n", "<!-- Written by hand again -->\n"
 METHODS = ("GraphNMF", "LocalLearningNMF", "LocalCoordinateNMF")
 NEIGHBORS = "GraphNMF, n_neighbors"
 # The strengths that were defaults before "auto", as the rows spell them.
@@ -34,9 +34,9 @@ def report(rows, sets, held_out):
         ]
         parts.append(f"\nBest fixed value: {fixed}. Mean NMI: {', '.join(means)}.\n")
         lines.append(in_short(method, table))
-    write("selection_study.py", "\n".join([*parts, "### In short\n", *lines]))
-    write("selection_study.py, costs,", "\n".join(costs(COSTS)))
-    write("selection_study.py, defaults,", "\n".join(against_numbers(rows)))
+    write("selection.py", "\n".join([*parts, "### In short\n", *lines]))
+    write("selection.py, costs,", "\n".join(costs(COSTS)))
+    write("selection.py, defaults,", "\n".join(against_numbers(rows)))
     draw({method: tables[method][0] for method in METHODS}, held_out)
 
 

@@ -1,9 +1,9 @@
 """Rules of choice compared: walks through the strengths, held against labels only afterwards.
 
-    python benchmarks/selection_rules.py            # goes on where it was stopped; rows in results/walks.csv.gz
-    python benchmarks/selection_rules.py --report   # the table of rules in docs/selection.md, from that file
+    python -m studies.selection_rules            # goes on where it was stopped; rows in results/walks.csv.gz
+    python -m studies.selection_rules --report   # the table of rules in docs/selection.md, from that file
 
-The walks are those of the estimators, on the draws of `selection_study`, up to where the choice is made: nothing is
+The walks are those of the estimators, on the draws of `studies.selection`, up to where the choice is made: nothing is
 carried on to convergence. What a rule picks is compared with the best strength by labels, from the method's own start
 and for all draws of a data set, as in the study.
 """
@@ -17,15 +17,16 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from kept_rows import add_rows, read_rows
-from selection_report import write
-from selection_study import METHODS, REPEATS, SETS, draw
 
 from partwise.core.storage import as_operand
 from partwise.metrics import clustering_accuracy
 from partwise.selection.choice import follow, shares
 from partwise.selection.criteria import stability
 from partwise.selection.trials import CRITERIA, Trials
+
+from .kept_rows import add_rows, read_rows
+from .selection import METHODS, REPEATS, SETS, draw
+from .selection_report import write
 
 RESULTS = Path(__file__).parent / "results" / "walks.csv.gz"
 WORTH = (*CRITERIA, "stability")
