@@ -1,15 +1,15 @@
-"""SemiNMF, ConvexNMF, ConceptFactorization and KernelGraphNMF: signs, kernels, optimality, no rise, hard data."""
+"""SemiNMF, ConvexNMF, ConceptFactorization and KernelGraphNMF: what they share about signs, kernels and hard data."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scipy.optimize import nnls
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
+from small_data import signed
 
-from partwise import ConceptFactorization, ConvexNMF, GraphNMF, KernelGraphNMF, SemiNMF
+from partwise import ConceptFactorization, ConvexNMF, KernelGraphNMF, SemiNMF
 from partwise.graphs import neighbor_graph
 
 DUAL = [ConvexNMF(), ConceptFactorization(graph_strength=2.0, n_neighbors=3), KernelGraphNMF(n_neighbors=3)]
@@ -18,11 +18,6 @@ by_name = {"ids": lambda estimator: type(estimator).__name__}
 modestly = settings(
     max_examples=80, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
-
-
-def signed(n=40, m=9, seed=0):
-    rng = np.random.RandomState(seed)
-    return rng.uniform(size=(n, 3)) @ rng.standard_normal((3, m)) + 0.3 * rng.standard_normal((n, m))
 
 
 def value(model, X, Phi):
@@ -84,51 +79,6 @@ def test_sparse_and_dense_agree(method, make):
         np.testing.assert_allclose(dense.transform(X), sparse.transform(make(X)), rtol=1e-5, atol=1e-6)
 
 
-def kkt(F, gradient, scale):
-    """Largest violation of F ≥ 0, gradient ≥ 0, F ∘ gradient = 0."""
-    return max(np.maximum(-gradient, 0).max(), np.abs(F * gradient).max()) / scale
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_convex_nmf_reaches_its_conditions(kernel):
-    X = signed()
-    model = ConvexNMF(3, kernel="precomputed", max_iter=20000, tol=1e-11, random_state=0)
-    K = X @ X.T if kernel == "linear" else rbf_kernel(X, gamma=0.1)
-    with np.errstate(all="raise"):
-        model.fit(K)
-    W, P = model.embedding_, model.dual_components_.T
-    scale = np.abs(K).max()
-    assert kkt(W, W @ (P.T @ K @ P) - K @ P, scale) < 1e-3
-    assert kkt(P, K @ P @ (W.T @ W) - K @ W, np.abs(K @ W).max()) < 1e-3
-
-
-def test_semi_nmf_reaches_its_conditions():
-    X = signed() + 2
-    model = SemiNMF(3, solver="coordinate", max_iter=5000, tol=1e-10, random_state=0).fit(X)
-    W, H = model.embedding_, model.components_
-    np.testing.assert_allclose(H, np.linalg.lstsq(W, X, rcond=None)[0], atol=1e-6)
-    for w, x in zip(model.transform(X), X, strict=True):
-        np.testing.assert_allclose(w, nnls(H.T, x)[0], atol=1e-8)
-    np.testing.assert_allclose(model.transform(X), W, atol=1e-3)
-
-
-def test_gauge_cannot_be_cheated():
-    """The default scale has concepts at unit norm, and is no worse there than where the printed objective leads."""
-    X = np.abs(signed(60, 9))
-    model = ConceptFactorization(3, graph_strength=5.0, random_state=0, max_iter=3000).fit(X)
-    np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1)
-    free = ConceptFactorization(3, graph_strength=5.0, scale=None, random_state=0, max_iter=300, tol=0).fit(X)
-    norms = np.linalg.norm(free.components_, axis=1)
-    assert free.history_["graph"][-1] < 0.5 * model.history_["graph"][-1]
-    free.embedding_, free.dual_components_ = free.embedding_ * norms, free.dual_components_ / norms[:, None]
-    E = neighbor_graph(X, 5).toarray()
-    L = np.diag(E.sum(axis=1)) - E
-    printed = free.history_["fit"][-1] + 5.0 * np.trace(free.embedding_.T @ L @ free.embedding_)
-    assert model.objective_ <= printed * (1 + 1e-3)
-    assert model.graph_method_ == "products"
-    assert ConceptFactorization(3, graph_strength=0, random_state=0).fit(X).graph_method_ == "none"
-
-
 @pytest.mark.parametrize("method", DUAL, **by_name)
 def test_kernels_agree(method):
     """The linear kernel given by its entries, and rbf with every sample a landmark, are the same problems."""
@@ -160,30 +110,6 @@ def test_kernels_agree(method):
     assert np.isfinite(sparse.objective_)
 
 
-def test_new_samples_follow_their_neighbours():
-    """Codes of new samples minimise the fit plus the pull of their neighbours: against brute force by nnls."""
-    X = signed(50)
-    model = ConceptFactorization(3, graph_strength=3.0, n_neighbors=4, random_state=0).fit(X[:45])
-    H, codes = model.components_, model.embedding_
-    cosine = (X[45:] @ X[:45].T) / np.linalg.norm(X[:45], axis=1)
-    for x, w, near in zip(X[45:], model.transform(X[45:]), np.argsort(-cosine)[:, :4], strict=True):
-        A = np.vstack([H.T, *[np.sqrt(3.0) * np.eye(3)] * 4])
-        b = np.concatenate([x, *(np.sqrt(3.0) * codes[i] for i in near)])
-        np.testing.assert_allclose(w, nnls(A, b)[0], atol=1e-7)
-
-
-def test_graph_alone_is_that_of_graph_nmf():
-    """Samples that are the unit vectors make Pᵀ X = Pᵀ: concept factorisation is GraphNMF of the identity."""
-    E = sp.csr_array(np.diag(np.ones(5), 1) + np.diag(np.ones(5), -1))
-    rng = np.random.RandomState(0)
-    W, H = rng.uniform(size=(6, 2)), rng.uniform(size=(2, 6))
-    common = {"n_components": 2, "solver": "multiplicative", "max_iter": 5, "tol": 0, "graph": E, "graph_strength": 0.3}
-    concept = ConceptFactorization(init=(W, H.T), **common).fit(np.eye(6))
-    plain = GraphNMF(init=(W, H), **common).fit(np.eye(6))
-    np.testing.assert_allclose(concept.embedding_, plain.embedding_, rtol=1e-10)
-    np.testing.assert_allclose(concept.objective_, plain.objective_, rtol=1e-10)
-
-
 @pytest.mark.parametrize("method", METHODS, **by_name)
 @pytest.mark.parametrize("solver", ["auto", "multiplicative"])
 @pytest.mark.parametrize(
@@ -207,18 +133,6 @@ def test_warm_start(method):
     first = model.objective_
     assert model.fit(X).history_["objective"][0] == pytest.approx(first)
     assert model.objective_ <= first
-
-
-def test_weights_of_samples_are_repetitions():
-    X, weight = signed(), np.arange(40) % 3 + 1
-    W = np.random.RandomState(0).uniform(size=(40, 3))
-    H = np.linalg.lstsq(W, X, rcond=None)[0]
-    rows = np.repeat(np.arange(40), weight)
-    for solver in ("coordinate", "multiplicative"):
-        common = {"n_components": 3, "solver": solver, "tol": 0, "max_iter": 20}
-        weighted = SemiNMF(init=(W, H), **common).fit(X, sample_weight=weight)
-        repeated = SemiNMF(init=(W[rows], H), **common).fit(X[rows])
-        np.testing.assert_allclose(weighted.components_, repeated.components_, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -245,19 +159,3 @@ def test_weights_of_samples_are_repetitions():
 def test_bad_parameters(model, message):
     with pytest.raises(ValueError, match=message):
         model.fit(signed())
-
-
-def test_kernel_that_is_not_positive():
-    with pytest.raises(ValueError, match="not positive semidefinite"):
-        ConvexNMF(2, kernel="precomputed", init="random", random_state=0).fit(-np.eye(6) + 0.1)
-
-
-def test_coordinate_descent_has_components_of_either_sign():
-    """With data of rank three it must find them, and the best components for its codes."""
-    rng = np.random.RandomState(0)
-    X = rng.uniform(size=(40, 3)) @ rng.standard_normal((3, 9))
-    model = SemiNMF(3, solver="coordinate", random_state=0, tol=1e-8).fit(X)
-    assert (model.components_ < 0).any()
-    assert model.objective_ <= 1e-6 * (X**2).sum()
-    best = np.linalg.lstsq(model.embedding_, X, rcond=None)[0]
-    np.testing.assert_allclose(model.embedding_ @ model.components_, model.embedding_ @ best, atol=1e-6)
