@@ -52,13 +52,15 @@ def test_models_in_processes_of_their_own(tmp_path):
         model.save(tmp_path / f"{name}.npz")
         (tmp_path / f"{name}.pickle").write_bytes(pickle.dumps(model))
         skops.io.dump(model, tmp_path / f"{name}.skops")
-    for file in GOLDEN.glob("model-?.npz"):
-        shutil.copy(file, tmp_path)
-        arrays = dict(np.load(file.with_name(f"{file.stem}-expected.npz")))
-        new[file.stem] = arrays["X"]
-        expected[file.stem] = {"codes": arrays["codes"], "predicted": arrays["labels"]}
+    golden = list(GOLDEN.glob("format-*/graph.npz"))
+    for file in golden:
+        name = file.parent.name
+        shutil.copy(file, tmp_path / f"{name}.npz")
+        arrays = dict(np.load(file.parent / "expected" / file.name))
+        new[name] = arrays["X"]
+        expected[name] = {"codes": arrays["codes"], "predicted": arrays["labels"]}
     found = load_anew(tmp_path, new)
-    assert len(found) == 3 * len(chosen) + len(list(GOLDEN.glob("model-?.npz")))
+    assert len(found) == 3 * len(chosen) + len(golden)
     for file, arrays in found.items():
         for name, array in expected[file.rpartition(".")[0]].items():
             # In two processes arrays lie in different places, which may change how sums are ordered.
