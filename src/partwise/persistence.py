@@ -21,10 +21,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .core.types import Array
 from .core.warn import warn
+from .earlier_formats import from_format_1
 from .files.archive import Refused, array_text, read_arrays, reading, text_array, write_arrays
 from .files.plain import Packer, Unpacker, stored_attributes
 
-FORMAT, FORMAT_VERSION = "partwise model", 1
+FORMAT, FORMAT_VERSION = "partwise model", 2
 KIND = "a model of partwise"
 # Rooms whose classes may be in a file.
 ROOMS = ("core", "terms", "graphs", "selection", "estimators")
@@ -149,7 +150,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
         return reader(header, arrays)
 
 
-def _read_1(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Any:
+def _read_2(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Any:
     classes = known_classes()
     unpacker = Unpacker(arrays, classes)
     kind = classes.get(header["class"])
@@ -165,8 +166,12 @@ def _read_1(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Any:
     return model
 
 
+def _read_1(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Any:
+    return _read_2(from_format_1(header), arrays)
+
+
 # A reader for every format that was ever written.
-READERS: dict[int, Callable[[Mapping[str, Any], Mapping[str, Array]], Any]] = {1: _read_1}
+READERS: dict[int, Callable[[Mapping[str, Any], Mapping[str, Array]], Any]] = {1: _read_1, 2: _read_2}
 
 
 def _check_factors(model: Any) -> None:

@@ -17,12 +17,12 @@ from sklearn.base import BaseEstimator
 from . import estimators
 from .core.door import read_data
 from .core.dual import DualState, FeatureKernel
-from .core.forms import Quadratic, Split
+from .core.forms import Split
 from .core.operand import Missing, Operand
 from .core.state import State
 from .core.storage import as_operand
-from .core.term import BoundPenalty, BoundTerm, Term
-from .core.types import FACTORS, Array, Factor
+from .core.term import BoundPenalty, BoundTerm, Term, Uncodable
+from .core.types import CODES, FACTORS, Array, Factor
 from .solvers.multiplicative import ratio
 from .terms.gauge import Gauged
 
@@ -57,7 +57,8 @@ def check_term(
     - every part of N and P is finite and non-negative;
     - its quadratic, where it offers one, has the gradient of the value and never lies below it;
     - a multiplicative step on this term alone does not raise its value;
-    - a penalty stretches with its columns as its degree says.
+    - a penalty stretches with its columns as its degree says;
+    - the term by which it codes new samples, bound to the same data, does as well for the codes.
 
     Parameters
     ----------
@@ -88,18 +89,20 @@ def check_term(
     if isinstance(bound, BoundPenalty):
         _check_degree(bound, state)
         _check_bound(Gauged(bound), state, rng)
-    _check_new(bound, operand, W)
+    _check_new(bound, state, as_operand(data, missing), rng)
 
 
 def _lowest(data: Any) -> float:
     return float(data.min())
 
 
-def _check_bound(bound: BoundTerm, state: State, rng: np.random.RandomState) -> None:
+def _check_bound(
+    bound: BoundTerm, state: State, rng: np.random.RandomState, factors: tuple[Factor, ...] = FACTORS
+) -> None:
     name = type(bound).__name__
     value = bound.value(state)
     assert np.isfinite(value), f"{name}: the value is {value}."
-    for factor in FACTORS:
+    for factor in factors:
         split = bound.split(state, factor)
         slope = _slope(bound, state, factor, rng)
         if split is None:
@@ -166,25 +169,12 @@ def _check_quadratic(
     for size in (0.1, 0.5):
         other = F * rng.uniform(1 - size, 1 + size, size=F.shape)
         change = bound.value(state.replace(factor, other)) - bound.value(state)
-        values = [_quadratic_value(quadratic, at, state, factor) for at in (other, F)]
+        values = [quadratic.value(at, lambda: state.product(factor)) for at in (other, F)]
         bound_on_change = values[0] - values[1]
         slack = 1e-9 * (abs(bound.value(state)) + abs(bound_on_change))
         assert change <= bound_on_change + slack, (
             f"{name}: the quadratic of the {factor} lies below the term by {change - bound_on_change:.3g}."
         )
-
-
-def _quadratic_value(quadratic: Quadratic, F: Array, state: State, factor: Factor) -> float:
-    attract, repel = quadratic.linear(lambda: state.product(factor))
-    value = 0.0
-    if attract is not None:
-        value -= 2 * float((attract * F).sum())
-    if repel is not None:
-        value += 2 * float((repel * F).sum())
-    for coupling in quadratic.couplings:
-        up, down = coupling.halves(F)
-        value += float((F * (up if down is None else up - down)).sum())
-    return value
 
 
 def _check_degree(bound: BoundPenalty, state: State) -> None:
@@ -195,12 +185,17 @@ def _check_degree(bound: BoundPenalty, state: State) -> None:
     )
 
 
-def _check_new(bound: BoundTerm, X: Operand, codes: Array) -> None:
-    """The out-of-sample form must be a term itself, or be refused in a sentence."""
-    try:
-        new = bound.for_new(X, codes)
-    except ValueError:
-        return  # some terms say nothing about samples they have not seen, and say so
-    assert new is None or isinstance(new, BoundTerm), (
-        f"{type(bound).__name__}.for_new must return a BoundTerm or None, not {type(new).__name__}."
+def _check_new(bound: BoundTerm, state: State, new: Operand, rng: np.random.RandomState) -> None:
+    """New samples are coded one by one, by a term that stands the same tests; or a sentence says why they cannot be."""
+    name = type(bound).__name__
+    term = bound.for_new(state)
+    assert term is None or isinstance(term, Term), (
+        f"{name}.for_new must return a Term or None, not {type(term).__name__}."
     )
+    if term is None or isinstance(term, Uncodable):
+        return
+    coding = term.bind(new)
+    assert not coding.couples_samples, (
+        f"{name}.for_new must return a term that codes samples one by one; {type(coding).__name__} couples them."
+    )
+    _check_bound(coding, State(new, state.W, np.ascontiguousarray(state.components.T)), rng, (CODES,))

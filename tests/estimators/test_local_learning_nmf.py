@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from partwise import NMF, Factorization, LocalLearningNMF
 from partwise.core.rows import Links
 from partwise.core.storage import as_operand
+from partwise.graphs import local_predictors, nearest_neighbors
 from partwise.metrics import clustering_accuracy
 from partwise.solvers.eigenvalues import largest_eigenvalue
 from partwise.terms import L2, Frobenius, LocalLearning
@@ -142,9 +143,9 @@ def test_large_neighbourhoods_are_applied_not_formed():
 def test_new_samples_follow_their_neighbours():
     """At a huge strength a new code is what the regression predicts, where that is not negative."""
     model = LocalLearningNMF(5, local_strength=1e9, random_state=0, max_iter=50, tol=0).fit(DIGITS[:300])
-    bound = LocalLearning(1.0).bind(as_operand(DIGITS[:300]))
-    new = bound.for_new(as_operand(DIGITS[300:]), model.embedding_)
-    np.testing.assert_allclose(model.transform(DIGITS[300:]), np.maximum(new._target, 0), atol=1e-4)
+    links = nearest_neighbors(DIGITS[300:], 10, X_train=DIGITS[:300])
+    predicted = local_predictors(links, DIGITS[300:], DIGITS[:300]) @ model.embedding_
+    np.testing.assert_allclose(model.transform(DIGITS[300:]), np.maximum(predicted, 0), atol=1e-4)
     alone = model.transform(DIGITS[320:321])
     np.testing.assert_allclose(alone, model.transform(DIGITS[300:])[20:21], rtol=1e-6, atol=1e-10)
 

@@ -17,6 +17,8 @@ from partwise import (
     WeightedNMF,
     terms,
 )
+from partwise.core.state import State
+from partwise.core.storage import as_operand
 from partwise.graphs import neighbor_graph
 from partwise.testing import all_estimators
 
@@ -110,23 +112,25 @@ def test_labels_do_not_follow_the_components():
     np.testing.assert_array_equal(model.labels_, expected)
 
 
-def kept_samples(model):
-    return next(term._X for term in (getattr(t, "penalty", t) for t in model._bound_terms) if hasattr(term, "_X"))
+BOTH = [terms.Frobenius(), terms.NeighborGraph(1.0), terms.LocalLearning(1.0)]
 
 
-@pytest.mark.parametrize("kind", [GraphNMF, LocalLearningNMF])
-def test_samples_are_copied_once_and_only_where_they_are_the_callers(kind):
-    model, (data, *_) = fit(kind, np.array)
-    assert not np.shares_memory(kept_samples(model).array, data)
-    converted, _ = fit(kind, lambda X: X.astype(np.float16))
-    assert kept_samples(converted).kept is kept_samples(converted)
+def test_samples_are_copied_once_and_only_where_they_are_the_callers():
+    model, (data, *_) = fit(lambda: Factorization(terms=BOTH), np.array)
+    _, linked, predicted = model._coding
+    assert not np.shares_memory(linked.samples, data)
+    assert linked.samples is predicted.samples
+    for lent in (False, True):
+        operand = as_operand(X)
+        operand.lent = lent
+        state = State(operand, W, H.T)
+        for term in BOTH[1:]:
+            assert (term.bind(operand).for_new(state).samples is X) is not lent
 
 
 def test_methods_that_need_no_samples_keep_none():
     """A fit by entries holds the data while it runs, and no longer."""
     holes = np.where(X == 0, np.nan, X)
     model = clone(WeightedNMF(3, missing="nan", max_iter=3, tol=0, random_state=0)).fit(holes)
-    (fit_term,) = model._bound_terms
-    held = [value for value in vars(fit_term).values() if isinstance(value, np.ndarray) or sp.issparse(value)]
-    assert held == []
-    assert fit_term._observed is None
+    (loss,) = model._coding
+    assert vars(loss) == {"beta": 2.0, "weights": None}

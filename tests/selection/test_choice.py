@@ -167,9 +167,9 @@ def test_another_strength_is_as_if_bound_anew(term):
         if ours is not None:
             np.testing.assert_allclose(ours.halves()[0], theirs.halves()[0], rtol=1e-12)
             np.testing.assert_allclose(ours.halves()[1], theirs.halves()[1], rtol=1e-12)
-    codes = rng.uniform(size=(30, 3))
     new = State(as_operand(X[30:40]), rng.uniform(size=(10, 3)), state.Ht)
-    assert shared.for_new(new.X, codes).value(new) == pytest.approx(anew.for_new(new.X, codes).value(new), rel=1e-12)
+    ours, theirs = (bound.for_new(state).bind(new.X).value(new) for bound in (shared, anew))
+    assert ours == pytest.approx(theirs, rel=1e-12)
 
 
 def test_graphs_are_built_once_per_path(monkeypatch):

@@ -97,6 +97,7 @@ class BoundBroken(BoundTerm):
 
     def __init__(self, mistake):
         self.mistake = mistake
+        self.couples_samples = mistake == "couples"
 
     def value(self, state):
         return float("nan") if self.mistake == "value" else float((state.W**2).sum())
@@ -115,8 +116,8 @@ class BoundBroken(BoundTerm):
         }
         return parts.get(self.mistake, Split(up={1: 2 * W}))
 
-    def for_new(self, X_new, codes):
-        return "no term" if self.mistake == "new" else None
+    def for_new(self, state):
+        return {"new": "no term", "wrong new": Broken("gradient"), "coupled": Broken("couples")}.get(self.mistake)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,9 @@ class BoundBroken(BoundTerm):
         ("silent", "split\\(\\) is None"),
         ("gradient", "finite differences"),
         ("sign", "negative entries"),
-        ("new", "for_new must return"),
+        ("new", "for_new must return a Term or None, not str"),
+        ("wrong new", "finite differences"),
+        ("coupled", "codes samples one by one; BoundBroken couples them"),
     ],
 )
 def test_helper_finds_mistakes(mistake, message):

@@ -46,8 +46,8 @@ def test_terms_of_new_samples(term):
     step[4, 1] = 1e-6
     slope = (bound.value(state.replace("codes", state.W + step)) - bound.value(state)) / 1e-6
     np.testing.assert_allclose(slope, np.broadcast_to(P - N, (12, 3))[4, 1], rtol=1e-4)
-    with pytest.raises(ValueError, match="already"):
-        bound.for_new(as_operand(X), state.W)
+    assert bound.quadratic(state, "components") is None
+    assert bound.for_new(state) is term
 
 
 def states(features):
@@ -95,8 +95,8 @@ def test_refusals():
     given = DualState(GivenKernel(as_operand(X @ X.T)), np.ones((12, 3)), np.ones((12, 3)))
     with pytest.raises(TypeError, match="weighs features"):
         RobustDualFit(1.0).bind(operand).value(given)
-    with pytest.raises(ValueError, match="fixed"):
-        DualFit().bind(operand).for_new(operand, plain.W)
+    with pytest.raises(TypeError, match="made of samples"):
+        DualFit().bind(operand).for_new(plain)
     with pytest.raises(ValueError, match="sample_weight"):
         Orthogonality(1.0).bind(operand, sample_weight=np.ones(12))
     indefinite = np.eye(4)[::-1].copy()
@@ -112,8 +112,12 @@ def test_new_samples_are_pulled_both_ways(weighted):
     weights = RNG.uniform(size=7) if weighted else np.ones(7)
     term = FixedFit(0.5, (H * weights) @ H.T, (H * weights).T if weighted else None)
     data = as_operand(SIGNED)
-    form = term.bind(data).quadratic(State(data, W, np.ascontiguousarray(H.T)), "codes")
-    np.testing.assert_allclose(form.attract - form.repel, 0.5 * (SIGNED * weights) @ H.T)
-    assert (form.attract >= 0).all()
-    assert (form.repel >= 0).all()
-    assert form.repel.any()
+    state, bound = State(data, W, np.ascontiguousarray(H.T)), term.bind(data)
+    split = bound.split(state, "codes")
+    np.testing.assert_allclose((split.down[0] - split.up[0]) / 2, 0.5 * (SIGNED * weights) @ H.T)
+    assert (split.down[0] >= 0).all()
+    assert (split.up[0] >= 0).all()
+    assert split.up[0].any()
+    # By definition, up to what no code changes.
+    apart = 0.5 * np.sum(weights * ((SIGNED - W @ H) ** 2 - SIGNED**2))
+    assert bound.value(state) == pytest.approx(apart)

@@ -77,8 +77,8 @@ def test_samples_without_neighbours_are_left_out():
     bound = LocalLearning(1.0, 4).bind(as_operand(data))
     assert bound.residual.shape == (10, 12)
     assert not bound.residual[:, [2, 7]].nnz
-    new = bound.for_new(as_operand(data[:3]), np.ones((12, 2)))
     state = State(as_operand(data[:3]), np.full((3, 2), 5.0), np.ones((7, 2)))
+    new = bound.for_new(State(as_operand(data), np.ones((12, 2)), state.Ht)).bind(state.X)
     assert not new.quadratic(state, "codes").couplings[0].rows.diagonal()[2]
 
 
@@ -86,8 +86,9 @@ def test_a_prediction_may_be_negative():
     """The pull of new codes is split by its sign."""
     bound = LocalLearning(1.5, 6, ridge=1e-6).bind(as_operand(X))
     operand = as_operand(RNG.uniform(size=(20, 7)))
-    new = bound.for_new(operand, RNG.uniform(size=(12, 2)) * [[1, 50]] * (np.arange(12) % 3 == 0)[:, None])
     state = State(operand, RNG.uniform(size=(20, 2)), np.ones((7, 2)))
+    codes = RNG.uniform(size=(12, 2)) * [[1, 50]] * (np.arange(12) % 3 == 0)[:, None]
+    new = bound.for_new(State(as_operand(X), codes, state.Ht)).bind(operand)
     parts = new.quadratic(state, "codes")
     assert parts.attract.max() > 0
     assert parts.repel.max() > 0

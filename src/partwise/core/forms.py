@@ -17,7 +17,7 @@ import numpy as np
 
 from .counts import Counts
 from .rows import RowMatrix
-from .types import Array
+from .types import Array, dot64
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,18 @@ class Quadratic:
             pull = (self.data[:, None] if isinstance(self.data, np.ndarray) else self.data) * product()
             attract = pull if attract is None else attract + pull
         return attract, self.repel
+
+    def value(self, F: Array, product: Callable[[], Array]) -> float:
+        """q(F), summed in float64."""
+        attract, repel = self.linear(product)
+        value = 0.0
+        for pull, sign in ((attract, -2.0), (repel, 2.0)):
+            if pull is not None:
+                value += sign * dot64(np.broadcast_to(pull, F.shape), F)
+        for coupling in self.couplings:
+            up, down = coupling.halves(F)
+            value += dot64(up, F) - (0.0 if down is None else dot64(down, F))
+        return value
 
     def split(self, F: Array, product: Callable[[], Array]) -> Split:
         """Its gradient in halves."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .forms import Logarithmic, Quadratic, Split
@@ -106,21 +107,38 @@ class BoundTerm(ABC):
         """The same term at another strength, sharing what it knows of the data; None if it has to be bound again."""
         return None
 
-    def kept(self) -> BoundTerm:
-        """The term as a fitted model keeps it, for :meth:`for_new` alone.
-
-        What that needs of the data is taken from :attr:`Operand.kept`, so that no later change of them is felt; what
-        the fit alone needed is dropped. By default the term itself.
-        """
-        return self
-
     def consider(self, n_components: int) -> None:
         """Warn, before any work, if the term cannot do well with so many components."""
         return
 
     @abstractmethod
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
-        """The term for new samples coded one by one, given the training codes; None if codes do not enter it."""
+    def for_new(self, state: State) -> Term | None:
+        """The term by which new samples are coded, given where the fit ended; None if it says nothing of a new code.
+
+        Its `bind` meets the new samples and gives a term of their codes, one by one, for fixed components. A fitted
+        model keeps it, so it holds what coding needs and nothing else: of the data :attr:`Operand.kept`, which no later
+        change reaches; of the state whatever it likes. A term that cannot code new samples returns
+        :class:`Uncodable`, which says why once someone tries.
+        """
+
+
+@dataclass(frozen=True)
+class Uncodable(Term):
+    """Stands for a term that cannot code new samples: it can be kept, but not bound.
+
+    Parameters
+    ----------
+    reason : str
+        A sentence: why not, and what to do instead.
+    """
+
+    reason: str
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Refuse, with the reason."""
+        raise ValueError(self.reason)
 
 
 class BoundPenalty(BoundTerm):

@@ -204,8 +204,7 @@ class BaseFactorization(
                 self._fit_operand(operand, labels, callbacks, rng)
         self.__dict__.pop("_rescaled", None)
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        self._codes = self.embedding_.copy()
-        self._assignment = self._assign(self._clustered(self._codes, operand), seed, sample_weight=weight)
+        self._assignment = self._assign(self._clustered(self.embedding_.copy(), operand), seed, sample_weight=weight)
         return self
 
     def _weighed(self, X: Operand) -> Operand:
@@ -259,12 +258,13 @@ class BaseFactorization(
         options = Options(self.max_iter, self.tol, tuple(callbacks))
         minimum = self._minimise(X, bound, self._starts(X, bound, rng, options), options)
         self._losses: list[Term] = self._fits()
-        self.embedding_ = np.ascontiguousarray(minimum.state.W)
-        self.components_ = np.ascontiguousarray(minimum.state.components)
+        # Copies: these are the user's, who may change them, and terms may keep the state's for new samples.
+        self.embedding_ = np.array(minimum.state.W, order="C")
+        self.components_ = np.array(minimum.state.components, order="C")
         self._record(minimum.result)
         self.scale_ = minimum.unit
         warn_if_duplicate(self.embedding_, self.components_, minimum.terms, minimum.unit)
-        self._keep(minimum.terms)
+        self._keep(minimum.terms, minimum.state)
         if X.sample_weight is not None and (X.sample_weight == 0).any() and not coupled:
             # A sample that does not count leaves its code open: give it the one it would get as a new sample.
             unseen = np.flatnonzero(X.sample_weight == 0)

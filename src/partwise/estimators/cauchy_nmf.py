@@ -151,13 +151,14 @@ class CauchyNMF(BaseFactorization):
 
     def _code(self, X: Operand) -> Array:
         Ht = np.array(self.components_.T, X.dtype, order="C")
+        (loss,) = self._coding
+        assert isinstance(loss, TruncatedCauchy)
         codes = None
         with X.at_work():
             for wide in CODING_SCALES:
-                objective = Objective([TruncatedCauchy(wide * self.cauchy_scale_).bind(X)])
+                objective = Objective([TruncatedCauchy(wide * loss.scale).bind(X)])
                 codes = code_rows(objective, X, Ht, CODING_PASSES, codes)
-            objective = Objective([TruncatedCauchy(self.cauchy_scale_, self.truncation).bind(X)])
-            return code_rows(objective, X, Ht, start=codes)
+            return code_rows(Objective([loss.bind(X)]), X, Ht, start=codes)
 
 
 def _approach(X: Operand, state: State, options: Options) -> tuple[float, tuple[Array, Array]]:

@@ -18,12 +18,12 @@ from ..core.storage import as_operand
 from ..core.term import BoundPenalty, BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
 from ..solvers.choice import choose_dual_solver
-from ..solvers.codes import code_rows
+from ..solvers.codes import code_rows, coding_terms
 from ..solvers.loop import Options, minimise
 from ..solvers.point import Solver
 from ..solvers.starts import dual_start
 from ..terms import Frobenius
-from ..terms.dual import BoundDualTerm, BoundRobustDualFit
+from ..terms.dual import BoundRobustDualFit
 from ..terms.dual import dual as dual_state
 from .feature_maps import feature_map
 from .options import AutoScale, ClusterInit, Count, DualSolver, Kernel, NonNegative, Positive
@@ -113,8 +113,9 @@ class BaseDualFactorization(UnweightedFactorization):
             result = minimise(
                 objective, self._new_solver(objective), starts, Options(self.max_iter, self.tol, tuple(callbacks))
             )
-            self._settle(normalise(result.state, unit), dual)
-            self._keep(terms[len(dual) :])
+            state = dual_state(normalise(result.state, unit))
+            self._settle(state, dual)
+            self._keep(terms[len(dual) :], state)
         self._losses = self._fits()
         self.scale_ = unit
         self._record(result)
@@ -134,17 +135,15 @@ class BaseDualFactorization(UnweightedFactorization):
     def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
         return choose_dual_solver(self.solver, objective, self._printed_powers)
 
-    def _settle(self, state: State, bound: Sequence[BoundTerm]) -> None:
-        """The factors, and what new samples need, from where the fit ended."""
-        state = dual_state(state)
-        self.embedding_ = np.ascontiguousarray(state.W)
-        self.dual_components_ = np.ascontiguousarray(state.P.T)
-        fixed = [term.fixed(state) for term in bound if isinstance(term, BoundDualTerm)]
-        self._coding = [term for term in fixed if term is not None]
+    def _settle(self, state: DualState, bound: Sequence[BoundTerm]) -> None:
+        """The factors, and what new samples need of the terms on features, from where the fit ended."""
+        self.embedding_ = np.array(state.W, order="C")
+        self.dual_components_ = np.array(state.P.T, order="C")
+        self._coding_by_features = coding_terms(bound, state)
         image = state.image(COMPONENTS)
         self._coding_factor = np.ascontiguousarray(state.P if image is None else image)
         if self._map.in_data_space:
-            self.components_ = np.ascontiguousarray(self._coding_factor.T)
+            self.components_ = np.array(self._coding_factor.T, order="C")
         elif hasattr(self, "components_"):
             del self.components_
 
@@ -190,9 +189,8 @@ class BaseDualFactorization(UnweightedFactorization):
     def _code(self, X: Operand) -> Array:
         mapped = self._map.new(X)
         with mapped.at_work():
-            linked = (term.for_new(X, self._training_codes(X.dtype)) for term in self._bound_terms)
-            terms = [*(term.bind(mapped) for term in self._coding), *(term for term in linked if term is not None)]
-            objective = Objective(terms)
+            by_features = [term.bind(mapped) for term in self._coding_by_features]
+            objective = Objective([*by_features, *(term.bind(X) for term in self._coding)])
             return code_rows(objective, mapped, self._coding_factor.astype(X.dtype, copy=False))
 
     def inverse_transform(self, X: Any) -> Array:

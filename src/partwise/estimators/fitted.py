@@ -15,7 +15,7 @@ from ..core.state import State
 from ..core.storage import as_operand
 from ..core.term import BoundTerm, Term
 from ..core.types import Array, IntArray
-from ..solvers.codes import code_samples
+from ..solvers.codes import code_samples, coding_terms
 from ..terms import BetaDivergence
 from ..terms.divergence import order
 from .assignment import Assignment
@@ -29,12 +29,11 @@ class FittedFactorization(TransformerMixin):
 
     embedding_: Array
     components_: Array
-    _bound_terms: list[BoundTerm]
+    # The terms by which new samples are coded.
+    _coding: list[Term]
     history_: dict[str, list[float]]
     _losses: list[Term]
     _assignment: Assignment
-    # The model's own copy of the training codes: `embedding_` is the user's, who may change it.
-    _codes: Array | None = None
     # Which entries of X are unknown; estimators that take them have a parameter of this name.
     missing: Missing = None
     # The fit in another unit, if the data were too large or too small for their own.
@@ -47,17 +46,11 @@ class FittedFactorization(TransformerMixin):
     def _code(self, X: Operand) -> Array:
         Ht = np.array(self.components_.T, X.dtype, order="C")
         with X.at_work():
-            return code_samples(self._bound_terms, X, Ht, self._training_codes(X.dtype))
+            return code_samples(self._coding, X, Ht)
 
-    def _training_codes(self, dtype: Any) -> Array:
-        """What new samples are linked to."""
-        codes = self.embedding_ if self._codes is None else self._codes
-        return codes.astype(dtype, copy=False)
-
-    def _keep(self, terms: Sequence[BoundTerm]) -> None:
-        """Keep what new samples need of the terms, out of reach of whoever changes the data."""
-        self._bound_terms = [term.kept() for term in terms]
-        self._codes = None
+    def _keep(self, terms: Sequence[BoundTerm], state: State) -> None:
+        """Keep what coding new samples needs of the terms, given where the fit ended, and nothing else."""
+        self._coding = coding_terms(terms, state)
 
     def transform(self, X: Any) -> Array:
         """Code new samples with the learned components, under the same terms.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
-from sklearn.utils.validation import check_is_fitted
-
-from ..core.term import Term
+from ..core.state import State
+from ..core.term import BoundTerm, Term
 from ..terms import NeighborGraph
-from ..terms.graph import BoundNeighborGraph
+from ..terms.graph import graph_origin
 from .options import (
     Count,
     EdgeWeights,
@@ -96,12 +96,9 @@ class GraphOnCodes(GraphParameters):
     def _uses_labels(self) -> bool:
         return bool(self.use_labels)
 
-    @property
-    def graph_method_(self) -> str:
-        """How the neighbours of the training samples were found."""
-        check_is_fitted(self, "embedding_")
-        terms = (getattr(term, "penalty", term) for term in vars(self)["_bound_terms"])
-        return next((term.search for term in terms if isinstance(term, BoundNeighborGraph)), "none")
+    def _keep(self, terms: Sequence[BoundTerm], state: State) -> None:
+        super()._keep(terms, state)  # type: ignore[misc]  # of the factorisation
+        self.graph_method_ = graph_origin(terms)
 
 
 class _EdgeBandwidth(Parametrised):

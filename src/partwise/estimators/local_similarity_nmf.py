@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.dual import KernelMatrix
-from ..core.state import State
+from ..core.dual import DualState, KernelMatrix
 from ..core.term import BoundTerm, Term
 from ..solvers.starts import feature_residuals
 from ..terms.dual import BoundRobustDualFit, DualFit, LocalSimilarity, RobustDualFit
@@ -134,7 +133,7 @@ class LocalSimilarityNMF(BaseDualFactorization):
         varying = spread > np.sqrt(np.finfo(X.dtype).eps) * np.sqrt(X.column_squared_norms())
         return OUTLIER_SHARE * float(np.median(spread[varying])) if varying.any() else np.inf
 
-    def _settle(self, state: State, bound: Sequence[BoundTerm]) -> None:
+    def _settle(self, state: DualState, bound: Sequence[BoundTerm]) -> None:
         super()._settle(state, bound)
         fit = bound[0]
         self.outliers_ = 1 - fit.weights(state) if isinstance(fit, BoundRobustDualFit) else None

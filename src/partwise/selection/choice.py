@@ -30,10 +30,11 @@ from typing import Any
 import numpy as np
 
 from ..core.operand import Operand
+from ..core.state import State
 from ..core.storage import as_operand
 from ..core.types import Array, IntArray
 from ..core.warn import quiet
-from ..solvers.codes import code_samples
+from ..solvers.codes import code_samples, coding_terms
 from ..solvers.loop import Options
 from .criteria import stability
 from .entries import Predictions, smallest_good
@@ -250,7 +251,8 @@ def _fitting(grid: Grid, X: Operand) -> Grid:
 def _extended(recipe: Recipe, factors: Factors, sample: Operand, X: Operand) -> Factors:
     """Codes for all rows, given the components found on some."""
     W, Ht = factors
-    return code_samples(recipe._fit_to(sample).terms, X, Ht, W, max_passes=PASSES), Ht
+    terms = coding_terms(recipe._fit_to(sample).terms, State(sample, W, Ht))
+    return code_samples(terms, X, Ht, PASSES), Ht
 
 
 def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tuple[Path, Trial] | str:

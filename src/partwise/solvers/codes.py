@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from ..core.objective import Objective
 from ..core.operand import Operand
 from ..core.state import State
-from ..core.term import BoundTerm
+from ..core.term import BoundTerm, Term
 from ..core.types import Array
 from .coordinate import Coordinate
 from .multiplicative import Multiplicative
@@ -19,25 +19,25 @@ from .newton import Newton
 MAX_PASSES = 2000
 
 
-def code_samples(
-    terms: Sequence[BoundTerm], X: Operand, Ht: Array, codes: Array, max_passes: int = MAX_PASSES
-) -> Array:
+def coding_terms(terms: Iterable[BoundTerm], state: State) -> list[Term]:
+    """The terms by which new samples are coded, given the terms of a fit and where it ended."""
+    return [new for term in terms if (new := term.for_new(state)) is not None]
+
+
+def code_samples(terms: Iterable[Term], X: Operand, Ht: Array, max_passes: int = MAX_PASSES) -> Array:
     """Minimise the objective over the codes of new samples, each row by itself and to convergence.
 
     Parameters
     ----------
-    terms : sequence of BoundTerm
-        The terms of the fit.
+    terms : iterable of Term
+        Those of :func:`coding_terms`.
     X : Operand
         New samples.
     Ht : ndarray of shape (n_features, n_components)
-    codes : ndarray of shape (n_training_samples, n_components)
-        Codes of the training samples, to which a graph links the new ones.
     max_passes : int, default=2000
         Most passes over a row.
     """
-    objective = Objective([new for term in terms if (new := term.for_new(X, codes)) is not None])
-    return code_rows(objective, X, Ht, max_passes)
+    return code_rows(Objective([term.bind(X) for term in terms]), X, Ht, max_passes)
 
 
 def code_rows(

@@ -17,7 +17,7 @@ from ..core.state import State
 from ..core.storage import group_means
 from ..core.types import CODES, COMPONENTS, Array, IntArray, column_norms, dot64
 from .choice import choose_solver
-from .codes import code_samples
+from .codes import code_samples, coding_terms
 from .kmeans import cluster
 from .loop import Options, minimise
 
@@ -178,8 +178,8 @@ def sampled_start(
         result = minimise(
             objective, choose_solver("auto", objective), [lambda: start], options.inside(SAMPLE_SWEEPS, 0.0)
         )
-    W, Ht = result.state.W, result.state.Ht
-    return code_samples(objective.terms, X, Ht, W, max_passes=CODING_PASSES), Ht
+    Ht = result.state.Ht
+    return code_samples(coding_terms(objective.terms, result.state), X, Ht, CODING_PASSES), Ht
 
 
 def dual_start(

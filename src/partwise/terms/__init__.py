@@ -5,7 +5,7 @@ Combine them freely in :class:`partwise.Factorization`; write your own by derivi
 """
 
 from ..core.forms import Coupling, Quadratic, Split
-from ..core.term import BoundPenalty, BoundTerm, Term
+from ..core.term import BoundPenalty, BoundTerm, Term, Uncodable
 from .cauchy import TruncatedCauchy
 from .divergence import BetaDivergence
 from .dual import DualFit, LocalSimilarity, RobustDualFit
@@ -41,4 +41,5 @@ __all__ = [
     "Split",
     "Term",
     "TruncatedCauchy",
+    "Uncodable",
 ]

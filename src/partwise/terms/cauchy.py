@@ -109,9 +109,9 @@ class BoundTruncatedCauchy(BoundDivergence):
             return Split(up={1: P + rows}, down={0: N + rows}, quadratic=True)
         return split
 
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+    def for_new(self, state: State) -> Term:
         """New samples count once each."""
-        return BoundTruncatedCauchy(X_new, self._scale, self._truncation)
+        return TruncatedCauchy(self._scale, self._truncation)
 
     def _loss(self, state: State) -> float:
         from ..kernels.cauchy import sum_rows

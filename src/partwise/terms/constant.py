@@ -47,6 +47,6 @@ class BoundConstant(BoundTerm):
         """It depends on no factor."""
         return None
 
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
+    def for_new(self, state: State) -> Term | None:
         """It says nothing about new samples."""
         return None

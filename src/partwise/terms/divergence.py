@@ -11,7 +11,6 @@ N = x y^(β−2) Hᵀ; the powers of the multiplicative step are those of Févot
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
@@ -123,15 +122,9 @@ class BoundDivergence(BoundTerm):
         down, up = min(self.beta - 2, 0.0), max(self.beta - 1, 0.0)
         return Split(up={up: P}, down={down: N}, quadratic=self.beta == 2)
 
-    def kept(self) -> BoundDivergence:
-        """Without the entries and weights of the training samples."""
-        other = copy(self)
-        other._observed = other._weights = other._sample_weight = None
-        return other
-
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+    def for_new(self, state: State) -> Term:
         """New samples count once each, with all entries that are not missing."""
-        return BoundDivergence(X_new, self.beta)
+        return BetaDivergence(self.beta)
 
     def _evaluate(self, state: State, factor: Factor) -> tuple[float, Array, Array]:
         return state.recall(("divergence", id(self), factor), None, lambda: self._sweep(state, factor))

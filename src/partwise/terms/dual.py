@@ -15,7 +15,6 @@ by ω. (Fixing E, as the paper does, is a majoriser too, but one of curvature 1:
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,19 +26,8 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, dot64
+from .new_codes import BoundNewCodes
 from .penalties import check_strength
-
-
-class BoundDualTerm(BoundTerm):
-    """A term of codes and coefficients. Its data come with the state."""
-
-    @abstractmethod
-    def fixed(self, state: DualState) -> Term | None:
-        """The term by which new samples are coded with the components of this state; None if codes do not enter it."""
-
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
-        """Said by `fixed`, when the fit ends."""
-        raise ValueError("A term of dual components codes new samples through `fixed`.")
 
 
 def dual(state: State) -> DualState:
@@ -67,7 +55,7 @@ class DualFit(Term):
         return BoundDualFit(self.unit)
 
 
-class BoundDualFit(BoundDualTerm):
+class BoundDualFit(BoundTerm):
     """All features count alike; they need not be known, only their kernel."""
 
     name = "fit"
@@ -115,9 +103,9 @@ class BoundDualFit(BoundDualTerm):
         split.add("down", -1, twice * down)
         return split
 
-    def fixed(self, state: DualState) -> Term:
+    def for_new(self, state: State) -> Term:
         """The squared error with H fixed."""
-        return FixedFit(self.unit, state.gram(COMPONENTS))
+        return FixedFit(self.unit, dual(state).gram(COMPONENTS))
 
 
 def _kernel_halves(state: DualState, factor: Factor) -> tuple[Array, Array]:
@@ -150,7 +138,7 @@ class RobustDualFit(Term):
         return BoundRobustDualFit(X, check_strength("outlier_strength", self.outlier_strength))
 
 
-class BoundRobustDualFit(BoundDualTerm):
+class BoundRobustDualFit(BoundTerm):
     """Features are weighed by ω_f = min(1, γ/‖q_f‖) of the present residual."""
 
     name = "fit"
@@ -199,8 +187,9 @@ class BoundRobustDualFit(BoundDualTerm):
         gram = Ht.T @ ((half * weights).astype(Ht.dtype)[:, None] * Ht)
         return Quadratic(attract=kernel.dot(state.P, Ht), couplings=(Coupling(gram),))
 
-    def fixed(self, state: DualState) -> Term:
+    def for_new(self, state: State) -> Term:
         """The squared error with H and the features' weights fixed."""
+        state = dual(state)
         weights = self.weights(state)
         Ht = _known(state.image(COMPONENTS))
         weighted = weights.astype(Ht.dtype)[:, None] * Ht
@@ -234,7 +223,7 @@ class LocalSimilarity(Term):
         return BoundLocalSimilarity(check_strength("similarity_strength", self.strength))
 
 
-class BoundLocalSimilarity(BoundDualTerm):
+class BoundLocalSimilarity(BoundTerm):
     """Linear in each factor: A⁻ = strength/2 · D · other."""
 
     name = "similarity"
@@ -254,16 +243,12 @@ class BoundLocalSimilarity(BoundDualTerm):
     def quadratic(self, state: State, factor: Factor) -> Quadratic:
         """A push by the distances to what the other factor holds."""
         state = dual(state)
-        mass, moment = _sums(state, COMPONENTS if factor == CODES else CODES)
-        dtype = state.W.dtype
-        distances = np.multiply.outer(state.kernel.diagonal().astype(dtype), mass.astype(dtype))
-        distances += moment.astype(dtype) - 2 * state.product(factor)
-        # Distances are not negative, but their rounding errors may be.
-        np.maximum(distances, 0, out=distances)
-        return Quadratic(repel=dtype.type(self.strength / 2) * distances)
+        distances = _distances(state.kernel.diagonal(), *_sums(state, OTHER[factor]), state.product(factor))
+        return Quadratic(repel=state.W.dtype.type(self.strength / 2) * distances)
 
-    def fixed(self, state: DualState) -> Term:
+    def for_new(self, state: State) -> Term:
         """Distances of new samples to those that the components are made of."""
+        state = dual(state)
         mass, moment = _sums(state, COMPONENTS)
         image = state.image(COMPONENTS)
         norm = float(state.kernel.diagonal().mean()) if image is None else None
@@ -278,9 +263,18 @@ def _sums(state: DualState, factor: Factor) -> tuple[Array, Array]:
     )
 
 
+def _distances(norms: Array, mass: Array, moment: Array, product: Array) -> Array:
+    """Σ_t ‖φ_i − φ_t‖² f_tj from ‖φ_i‖², Σ_t f_tj, Σ_t ‖φ_t‖² f_tj and Σ_t ⟨φ_i, φ_t⟩ f_tj."""
+    dtype = product.dtype
+    distances = np.multiply.outer(norms.astype(dtype), mass.astype(dtype))
+    distances += moment.astype(dtype) - 2 * product
+    # Distances are not negative, but their rounding errors may be.
+    return np.maximum(distances, 0, out=distances)
+
+
 @dataclass(frozen=True, eq=False)
 class FixedFit(Term):
-    """unit · Σ_i ‖φ_i − w_i H‖² for fixed components, features weighed.
+    """unit · Σ_i ‖φ_i − w_i H‖² for new samples and fixed components, features weighed, up to the constant ‖φ‖².
 
     Parameters
     ----------
@@ -298,37 +292,14 @@ class FixedFit(Term):
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
     ) -> BoundTerm:
-        """Bring the new samples together with the components."""
-        return BoundFixedFit(self, X)
-
-
-class BoundFixedFit(BoundTerm):
-    """A = X diag(weights) Hᵀ, B = H diag(weights) Hᵀ."""
-
-    name = "fit"
-
-    def __init__(self, term: FixedFit, X: Operand):
-        self._term = term
-        self._pull = None if term.weighted is None else X.dot(term.weighted.astype(X.dtype))
-
-    def value(self, state: State) -> float:
-        """Up to the constant ‖φ‖²."""
-        pull = state.product(CODES) if self._pull is None else self._pull
-        W = state.W
-        return self._term.unit * (dot64(W.T @ W, self._term.gram.astype(W.dtype)) - 2 * dot64(pull, W))
-
-    def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
-        """Only codes are free."""
-        if factor != CODES:
-            return None
-        unit = state.W.dtype.type(self._term.unit)
-        gram = unit * self._term.gram.astype(state.W.dtype)
-        pull = unit * (state.product(CODES) if self._pull is None else self._pull)
-        return Quadratic(attract=np.maximum(pull, 0), repel=np.maximum(-pull, 0), couplings=(Coupling(gram),))
-
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
-        """It is one already."""
-        raise ValueError("This term already codes new samples.")
+        """A = X diag(weights) Hᵀ, B = H diag(weights) Hᵀ."""
+        couplings = (Coupling(X.dtype.type(self.unit) * self.gram.astype(X.dtype)),)
+        if self.weighted is None:
+            form = Quadratic(data=self.unit, couplings=couplings)
+        else:
+            pull = X.dtype.type(self.unit) * X.dot(self.weighted.astype(X.dtype))
+            form = Quadratic(attract=np.maximum(pull, 0), repel=np.maximum(-pull, 0), couplings=couplings)
+        return BoundNewCodes(self, "fit", lambda state: form)
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,35 +323,11 @@ class FixedSimilarity(Term):
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
     ) -> BoundTerm:
-        """Take the new samples' norms."""
-        return BoundFixedSimilarity(self, X)
+        """A⁻ = strength/2 · the distances."""
+        norms = X.row_squared_norms() if self.norm is None else np.full(X.shape[0], self.norm)
+        half = X.dtype.type(self.strength / 2)
 
+        def form(state: State) -> Quadratic:
+            return Quadratic(repel=half * _distances(norms, self.mass, self.moment, state.product(CODES)))
 
-class BoundFixedSimilarity(BoundTerm):
-    """A⁻ = strength/2 · the distances."""
-
-    name = "similarity"
-
-    def __init__(self, term: FixedSimilarity, X: Operand):
-        self._term = term
-        self._norms = X.row_squared_norms() if term.norm is None else np.full(X.shape[0], term.norm)
-
-    def _distances(self, state: State) -> Array:
-        term, dtype = self._term, state.W.dtype
-        distances = np.multiply.outer(self._norms.astype(dtype), term.mass.astype(dtype))
-        distances += term.moment.astype(dtype) - 2 * state.product(CODES)
-        return np.maximum(distances, 0)
-
-    def value(self, state: State) -> float:
-        """strength · Σ_ij w_ij distance_ij."""
-        return self._term.strength * dot64(state.W, self._distances(state))
-
-    def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
-        """A constant push."""
-        if factor != CODES:
-            return None
-        return Quadratic(repel=state.W.dtype.type(self._term.strength / 2) * self._distances(state))
-
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
-        """It is one already."""
-        raise ValueError("This term already codes new samples.")
+        return BoundNewCodes(self, "similarity", form)

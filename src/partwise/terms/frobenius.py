@@ -63,6 +63,6 @@ class BoundFrobenius(BoundTerm):
             return Quadratic(data=weight, couplings=(Coupling(gram, Diagonal(weight)),))
         return Quadratic(data=1.0, couplings=(Coupling(gram),))
 
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+    def for_new(self, state: State) -> Term:
         """New samples count once each, with all entries that are not missing."""
-        return self if X_new.missing is None else BoundDivergence(X_new, 2.0)
+        return Frobenius()

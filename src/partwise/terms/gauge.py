@@ -15,9 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.forms import Coupling, Quadratic
-from ..core.operand import Operand
 from ..core.state import State
-from ..core.term import BoundPenalty, BoundTerm
+from ..core.term import BoundPenalty, BoundTerm, Term
 from ..core.types import OTHER, Array, Factor
 
 
@@ -70,12 +69,6 @@ class Gauged(BoundTerm):
         """As its penalty."""
         return self.penalty.counts_entries(factor)
 
-    def kept(self) -> Gauged:
-        """Its penalty as a model keeps it."""
-        penalty = self.penalty.kept()
-        assert isinstance(penalty, BoundPenalty)  # a term is kept as what it is
-        return Gauged(penalty)
-
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
-        """The returned components have unit norm, so new codes see the penalty as it is written."""
-        return self.penalty.for_new(X_new, codes)
+    def for_new(self, state: State) -> Term | None:
+        """A fit ends with components of unit norm, so new codes see the penalty as it is written."""
+        return self.penalty.for_new(state)

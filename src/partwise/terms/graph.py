@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from copy import copy
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
+from ..core.forms import Coupling, Quadratic
 from ..core.operand import Operand
-from ..core.rows import Cliques, Links, RowMatrix
-from ..core.term import BoundTerm, Term
+from ..core.rows import Cliques, Diagonal, Links, RowMatrix
+from ..core.state import State
+from ..core.term import BoundTerm, Term, Uncodable
 from ..core.types import Array, IntArray
 from ..graphs import (
     check_graph,
@@ -22,10 +26,19 @@ from ..graphs import (
     weigh_links,
 )
 from ..graphs.neighbors import Method, Search
+from .gauge import Gauged
+from .new_codes import BoundNewCodes
 from .penalties import check_strength
-from .smoothness import BoundPull, BoundSmoothness
+from .smoothness import BoundSmoothness
 
 GraphOrigin = Search | Literal["given"]
+# How new samples are linked: n_neighbors, metric, edge_weights, bandwidth.
+Linking = tuple[int, Any, Any, float | None]
+
+NO_NEIGHBORS = (
+    "New samples cannot be coded: they are linked to their nearest training samples, and neighbours cannot be found in "
+    "data with missing entries. Use embedding_, or fit with the new samples among the others."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +117,7 @@ class BoundNeighborGraph(BoundSmoothness):
         groups: IntArray | None,
         strength: float,
         X: Operand,
-        linking: tuple[Any, ...],
+        linking: Linking,
         search: GraphOrigin,
     ):
         matrices: list[RowMatrix] = [] if groups is None else [Cliques(groups, strength, X.dtype)]
@@ -126,18 +139,53 @@ class BoundNeighborGraph(BoundSmoothness):
             warn_if_distances(self.edges, self._X.array)
         warn_if_scattered(self.edges, n_components, groups=self._groups)
 
-    def kept(self) -> BoundNeighborGraph:
-        """With training samples of its own, to link new ones to."""
-        other = copy(self)
-        other._X = self._X.kept
-        return other
-
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+    def for_new(self, state: State) -> Term:
         """New samples are drawn to the codes of their nearest training samples."""
-        if X_new.missing is not None or self._X.missing is not None:
-            raise ValueError(
-                "New samples cannot be coded: they are linked to their nearest training samples, and neighbours cannot "
-                "be found in data with missing entries. Use embedding_, or fit with the new samples among the others."
-            )
-        links = new_sample_links(X_new.array, self._X.array, *self._linking)
-        return BoundPull(self.name, self._strength * links, codes)
+        if self._X.missing is not None:
+            return Uncodable(NO_NEIGHBORS)
+        return LinkedCodes(self._strength, *self._linking, self._X.kept.array, state.W)
+
+
+def graph_origin(terms: Iterable[BoundTerm]) -> GraphOrigin | Literal["none"]:
+    """Where the graph among the terms comes from, gauged or not."""
+    penalties = (term.penalty if isinstance(term, Gauged) else term for term in terms)
+    return next((term.search for term in penalties if isinstance(term, BoundNeighborGraph)), "none")
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedCodes(Term):
+    """strength · Σ_i Σ_t e_it ‖w_i − w_t‖² for new samples i and the training samples t, whose codes w_t are fixed.
+
+    Parameters
+    ----------
+    strength : float
+    n_neighbors, metric, edge_weights, bandwidth
+        Of the links from new to training samples, see :func:`partwise.graphs.new_sample_links`.
+    samples : array or sparse matrix of shape (n_samples, n_features)
+        The training samples.
+    codes : ndarray of shape (n_samples, n_components)
+        Their codes.
+    """
+
+    strength: float
+    n_neighbors: int
+    metric: Any
+    edge_weights: Any
+    bandwidth: float | None
+    samples: Any
+    codes: Array
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Link the new samples: Σ_i d_i ‖w_i‖² − 2⟨w_i, Σ_t e_it w_t⟩ + Σ_it e_it ‖w_t‖²."""
+        if X.missing is not None:
+            raise ValueError(NO_NEIGHBORS)
+        linking = (self.n_neighbors, self.metric, self.edge_weights, self.bandwidth)
+        links = self.strength * new_sample_links(X.array, self.samples, *linking)
+        codes = self.codes.astype(X.dtype, copy=False)
+        degrees = np.asarray(links.sum(axis=1)).ravel().astype(codes.dtype)
+        pull = Coupling(np.ones(codes.shape[1], codes.dtype), Diagonal(degrees))
+        form = Quadratic(attract=np.asarray(links @ codes, codes.dtype), couplings=(pull,))
+        squares = np.einsum("ij,ij->i", codes, codes, dtype=np.float64)
+        return BoundNewCodes(self, "graph", lambda state: form, float(links.sum(axis=0) @ squares))

@@ -80,9 +80,9 @@ class _BoundCoordinates(BoundTerm):
         other.strength = strength
         return other
 
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+    def for_new(self, state: State) -> Term:
         """New samples are coded by the components near them."""
-        return LocalCoordinates(self.strength).bind(X_new)
+        return LocalCoordinates(self.strength)
 
 
 class BoundLocalCoordinates(_BoundCoordinates):

@@ -14,9 +14,10 @@ from ..core.operand import Operand
 from ..core.rows import Diagonal, FormedSquare, Square
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..core.types import CODES, Array, Factor
+from ..core.types import Array, dot64
 from ..graphs import local_predictors, nearest_neighbors, rbf_bandwidth, warn_if_scattered
 from ..graphs.predictors import Kernel, check_predictors
+from .new_codes import BoundNewCodes
 from .penalties import check_strength
 from .smoothness import BoundSmoothness
 
@@ -104,20 +105,11 @@ class BoundLocalLearning(BoundSmoothness):
         """Warn if the neighbourhoods fall into more pieces than there are components."""
         warn_if_scattered(self.predictors, n_components)
 
-    def kept(self) -> BoundLocalLearning:
-        """With training samples of its own, in which neighbours of new ones are found."""
-        other = copy(self)
-        other._X = self._X.kept
-        return other
-
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+    def for_new(self, state: State) -> Term:
         """New codes are drawn to what the training codes of their neighbours predict."""
         term = self._term
-        links = nearest_neighbors(X_new.array, term.n_neighbors, term.metric, X_train=self._X.array)
-        G = local_predictors(
-            links, X_new.array, self._X.array, kernel=term.kernel, bandwidth=self._bandwidth, ridge=term.ridge
-        )
-        return BoundPrediction(self.name, G, self._strength, codes)
+        regression = (term.n_neighbors, term.kernel, self._bandwidth, term.ridge, term.metric)
+        return PredictedCodes(self._strength, *regression, self._X.kept.array, state.W)
 
 
 def _longest_row(G: Any) -> int:
@@ -131,30 +123,45 @@ def _stored_per_row(X: Operand) -> int:
     return int(stored) // X.shape[0]
 
 
-class BoundPrediction(BoundTerm):
-    """New samples: strength · Σ_i ‖w_i − t_i‖² with t_i = Σ_t g_it w_t predicted from the training codes."""
+@dataclass(frozen=True, eq=False)
+class PredictedCodes(Term):
+    """strength · Σ_i ‖w_i − t_i‖² for new samples i, with t_i = Σ_t g_it w_t predicted from the training codes.
 
-    def __init__(self, name: str, G: Any, strength: float, codes: Array):
-        self.name = name
-        self._pull = (strength * (np.diff(G.indptr) > 0)).astype(codes.dtype)
-        self._target = np.asarray(G @ codes, codes.dtype)
+    Parameters
+    ----------
+    strength : float
+    n_neighbors, kernel, bandwidth, ridge, metric
+        As for :class:`LocalLearning`; an rbf kernel needs its bandwidth.
+    samples : array or sparse matrix of shape (n_samples, n_features)
+        The training samples, among which neighbours are found.
+    codes : ndarray of shape (n_samples, n_components)
+        Their codes.
+    """
 
-    def value(self, state: State) -> float:
-        """strength · Σ_i ‖w_i − t_i‖²."""
-        return float(Diagonal(self._pull).energy(state.W - self._target).sum())
+    strength: float
+    n_neighbors: int
+    kernel: Kernel
+    bandwidth: float | None
+    ridge: float
+    metric: Any
+    samples: Any
+    codes: Array
 
-    def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
-        """A = strength · t, which may have either sign; S = strength · I."""
-        if factor != CODES:
-            return None
-        pull = self._pull[:, None] * self._target
-        ones = np.ones(state.W.shape[1], state.W.dtype)
-        return Quadratic(
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Predict the codes of the new samples. Predictions, and so pulls, may have either sign."""
+        links = nearest_neighbors(X.array, self.n_neighbors, self.metric, X_train=self.samples)
+        G = local_predictors(
+            links, X.array, self.samples, kernel=self.kernel, bandwidth=self.bandwidth, ridge=self.ridge
+        )
+        codes = self.codes.astype(X.dtype, copy=False)
+        target = np.asarray(G @ codes, codes.dtype)
+        weight = (self.strength * (np.diff(G.indptr) > 0)).astype(codes.dtype)
+        pull = weight[:, None] * target
+        form = Quadratic(
             attract=np.maximum(pull, 0),
             repel=np.maximum(-pull, 0),
-            couplings=(Coupling(ones, Diagonal(self._pull)),),
+            couplings=(Coupling(np.ones(codes.shape[1], codes.dtype), Diagonal(weight)),),
         )
-
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
-        """It is one already."""
-        raise ValueError("This term already codes new samples.")
+        return BoundNewCodes(self, "local learning", lambda state: form, dot64(pull, target))

@@ -53,6 +53,6 @@ class BoundLocalness(BoundTerm):
         pull = self._weight[:, None] * half
         return Quadratic(attract=pull, couplings=(Coupling(half, Diagonal(self._weight)),))
 
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+    def for_new(self, state: State) -> Term:
         """The same for new codes."""
-        return BoundLocalness()
+        return Localness()

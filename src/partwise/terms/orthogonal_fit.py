@@ -18,7 +18,7 @@ from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.tri import TriState
 from ..core.types import CODES, COMPONENTS, Array, Factor, dot64
-from .frobenius import BoundFrobenius
+from .frobenius import BoundFrobenius, Frobenius
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ class BoundTriFit(BoundTerm):
         """The halves of the Lagrangian's gradient."""
         return orthogonal_split(state, factor)
 
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
-        """A new sample cannot be orthogonal to anything by itself."""
-        raise ValueError("Codes that use one component each are found without a term.")
+    def for_new(self, state: State) -> Term:
+        """The squared error, with H = S Gᵀ fixed."""
+        return Frobenius()
 
 
 def orthogonal_split(state: State, factor: Factor) -> Split:

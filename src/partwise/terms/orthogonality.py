@@ -66,6 +66,6 @@ class BoundOrthogonality(BoundTerm):
         twice = W.dtype.type(2 * self.orthogonality)
         return Split(up={3: twice * (W @ state.gram(CODES))}, down={-1: twice * W})
 
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
+    def for_new(self, state: State) -> Term | None:
         """Orthogonality is said of all codes together, and of a new one nothing."""
         return None

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.forms import Coupling, Quadratic
 from ..core.operand import Operand
 from ..core.rows import Diagonal
+from ..core.state import State
 from ..core.term import BoundPenalty, BoundTerm, Term
 from ..core.types import CODES, FACTORS, Array, Factor
 
@@ -75,10 +76,6 @@ class _BoundNorm(BoundPenalty):
         self.factor = factor
         self.name = f"{type(self).__name__.removeprefix('Bound').lower()} {factor}"
 
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm | None:
-        """The same penalty on new codes."""
-        return type(self)(self.strength, None, self.factor) if self.factor == CODES else None
-
 
 class BoundL1(_BoundNorm):
     """Linear: A⁻ = strength / 2."""
@@ -96,6 +93,10 @@ class BoundL1(_BoundNorm):
         push = np.full((1, F.shape[1]), self.strength / 2, F.dtype)
         return Quadratic(repel=push if self.row_weight is None else self.row_weight[:, None] * push)
 
+    def for_new(self, state: State) -> Term | None:
+        """The same penalty on new codes."""
+        return L1(self.strength) if self.factor == CODES else None
+
 
 class BoundL2(_BoundNorm):
     """S = I (or the sample weights), B = strength · I."""
@@ -111,3 +112,7 @@ class BoundL2(_BoundNorm):
         """A constant curvature."""
         rows = None if self.row_weight is None else Diagonal(self.row_weight)
         return Quadratic(couplings=(Coupling(np.full(F.shape[1], self.strength, F.dtype), rows),))
+
+    def for_new(self, state: State) -> Term | None:
+        """The same penalty on new codes."""
+        return L2(self.strength) if self.factor == CODES else None

@@ -18,7 +18,6 @@ from ..core.counts import Counts, DenseCounts, SparseCounts
 from ..core.forms import Logarithmic
 from ..core.operand import Operand
 from ..core.state import State
-from ..core.term import BoundTerm
 from ..core.types import CODES, OTHER, Array, Factor
 from .divergence import BoundDivergence
 
@@ -58,17 +57,6 @@ class BoundKullbackLeibler(BoundDivergence):
 
         state.X.map_rows(attract, len(F))
         return form.value(F, logs), N, np.broadcast_to(form.linear, F.shape)
-
-    def kept(self) -> BoundDivergence:
-        """Also without the data and the lists of their positive entries."""
-        other = super().kept()
-        for name in ("_X", "_counts"):
-            other.__dict__.pop(name, None)
-        return other
-
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
-        """New samples count once each, with all entries that are not missing."""
-        return BoundKullbackLeibler(X_new)
 
     def logarithmic(self, state: State, factor: Factor) -> Logarithmic:
         """Linear in a factor, but for a logarithm at every positive entry."""

@@ -10,10 +10,16 @@ import numpy as np
 from ..core.door import read_links
 from ..core.forms import Coupling, Quadratic
 from ..core.operand import Operand
-from ..core.rows import Diagonal, Links, RowMatrix
-from ..core.term import BoundPenalty, BoundTerm, Term
+from ..core.rows import Links, RowMatrix
+from ..core.state import State
+from ..core.term import BoundPenalty, BoundTerm, Term, Uncodable
 from ..core.types import CODES, Array
 from .penalties import check_strength
+
+ONLY_TRAINING_SAMPLES = (
+    "New samples cannot be coded: the matrix S of the smoothness term covers the training samples only. "
+    "Use embedding_ for these, or a term that builds its graph from the data (NeighborGraph)."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,37 +102,6 @@ class BoundGivenSmoothness(BoundSmoothness):
             )
         return np.maximum(energy, 0.0)
 
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
+    def for_new(self, state: State) -> Term:
         """A given S says nothing about samples it does not contain."""
-        raise ValueError(
-            "New samples cannot be coded: the matrix S of the smoothness term covers the training samples only. "
-            "Use embedding_ for these, or a term that builds its graph from the data (NeighborGraph)."
-        )
-
-
-class BoundPull(BoundTerm):
-    """New samples linked to coded ones: Σ_i Σ_t e_it ‖w_i − w_t‖² with the training codes w_t fixed."""
-
-    def __init__(self, name: str, links: Any, codes: Array):
-        self.name = name
-        self._target = np.asarray(links @ codes, codes.dtype)
-        self._degrees = np.asarray(links.sum(axis=1)).ravel().astype(codes.dtype)
-        squares = np.einsum("ij,ij->i", codes, codes, dtype=np.float64)
-        self._constant = float(links.sum(axis=0) @ squares)
-
-    def value(self, state: Any) -> float:
-        """Σ_i d_i ‖w_i‖² − 2⟨w_i, Σ_t e_it w_t⟩ + Σ_it e_it ‖w_t‖²."""
-        W = state.W
-        own = float(Diagonal(self._degrees).energy(W).sum())
-        return own - 2 * float(np.einsum("ij,ij->", W, self._target, dtype=np.float64)) + self._constant
-
-    def quadratic(self, state: Any, factor: Any) -> Quadratic | None:
-        """A⁺ = E W_train, S = diag(degrees)."""
-        if factor != CODES:
-            return None
-        ones = np.ones(state.W.shape[1], state.W.dtype)
-        return Quadratic(attract=self._target, couplings=(Coupling(ones, Diagonal(self._degrees)),))
-
-    def for_new(self, X_new: Operand, codes: Array) -> BoundTerm:
-        """It is one already."""
-        raise ValueError("This term already codes new samples.")
+        return Uncodable(ONLY_TRAINING_SAMPLES)

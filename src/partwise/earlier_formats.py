@@ -1,0 +1,118 @@
+"""Models of earlier formats, described as the present one would.
+
+Format 1 kept the terms of the fit, bound to the training data, and apart from them the training codes. Format 2 keeps
+the terms by which new samples are coded, and nothing else. Both describe objects by the names of their classes and
+their attributes (`files.plain`), so that one description is made of the other, without making any object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .files.archive import Refused
+from .terms.graph import NO_NEIGHBORS
+from .terms.smoothness import ONLY_TRAINING_SAMPLES
+
+Tree = Any
+Attributes = Mapping[str, Tree]
+
+# Estimators that said where their graph came from by looking at its term.
+WITH_GRAPH_METHOD = ("ConceptFactorization", "GraphNMF", "KernelGraphNMF", "LocalCoordinateNMF")
+
+
+def from_format_1(header: Mapping[str, Any]) -> dict[str, Any]:
+    """A header of format 1 as one of format 2."""
+    return {**header, "fitted": _fitted(header["class"], header["fitted"])}
+
+
+def _fitted(kind: str, fitted: Attributes) -> dict[str, Tree]:
+    """The attributes of a fitted model; the model in another unit, if there is one, has its own."""
+    new = dict(fitted)
+    rescaled = new.get("_rescaled")
+    if rescaled is not None:
+        model = rescaled["attributes"]["model"]
+        model = {**model, "attributes": _fitted(model["object"], model["attributes"])}
+        new["_rescaled"] = {**rescaled, "attributes": {**rescaled["attributes"], "model": model}}
+    if "_bound_terms" not in new:
+        return new
+    if "_coding" in new:
+        new["_coding_by_features"] = new.pop("_coding")
+    bound = [_ungauged(tree) for tree in new.pop("_bound_terms")]
+    codes = new.pop("_codes", None) or new["embedding_"]
+    new["_coding"] = [coding for tree in bound if (coding := _coding(tree, codes)) is not None]
+    if kind in WITH_GRAPH_METHOD:
+        graphs = [tree["attributes"] for tree in bound if tree["object"] == "BoundNeighborGraph"]
+        new["graph_method_"] = graphs[0]["search"] if graphs else "none"
+    return new
+
+
+def _ungauged(tree: Tree) -> Tree:
+    """A penalty as it stands: new codes see it where the components have unit norm."""
+    return tree["attributes"]["penalty"] if tree["object"] == "Gauged" else tree
+
+
+def _coding(tree: Tree, codes: Tree) -> Tree | None:
+    """The term by which new samples are coded, given a bound term and the training codes."""
+    kind = tree["object"]
+    if kind not in CODING:
+        raise Refused(f"its description names a class {kind!r}, which this version does not know")
+    return CODING[kind](tree["attributes"], codes)
+
+
+def _object(kind: str, **attributes: Tree) -> Tree:
+    return {"object": kind, "attributes": attributes}
+
+
+def _divergence(bound: Attributes, codes: Tree) -> Tree:
+    return _object("BetaDivergence", beta=bound["beta"], weights=None)
+
+
+def _local_coordinates(bound: Attributes, codes: Tree) -> Tree:
+    return _object("LocalCoordinates", strength=bound["strength"])
+
+
+def _norm(kind: str) -> Callable[[Attributes, Tree], Tree | None]:
+    def coding(bound: Attributes, codes: Tree) -> Tree | None:
+        if bound["factor"] != "codes":
+            return None
+        return _object(kind, strength=bound["strength"], factor="codes")
+
+    return coding
+
+
+def _linked(bound: Attributes, codes: Tree) -> Tree:
+    X = bound["_X"]["attributes"]
+    if X["missing"] is not None:
+        return _object("Uncodable", reason=NO_NEIGHBORS)
+    names = ("n_neighbors", "metric", "edge_weights", "bandwidth")
+    linking = dict(zip(names, bound["_linking"]["tuple"], strict=True))
+    return _object("LinkedCodes", strength=bound["_strength"], **linking, samples=X["_X"], codes=codes)
+
+
+def _predicted(bound: Attributes, codes: Tree) -> Tree:
+    term = bound["_term"]["attributes"]
+    regression = {name: term[name] for name in ("n_neighbors", "kernel", "ridge", "metric")}
+    regression["bandwidth"] = bound["_bandwidth"]
+    samples = bound["_X"]["attributes"]["_X"]
+    return _object("PredictedCodes", strength=bound["_strength"], **regression, samples=samples, codes=codes)
+
+
+# The bound terms of format 1. Those that say nothing of a new code have no term.
+CODING: dict[str, Callable[[Attributes, Tree], Tree | None]] = {
+    **dict.fromkeys(
+        ("BoundFrobenius", "BoundOrthogonalFit", "BoundTriFit"), lambda bound, codes: _object("Frobenius", weights=None)
+    ),
+    **dict.fromkeys(("BoundDivergence", "BoundKullbackLeibler"), _divergence),
+    **dict.fromkeys(("BoundLocalCoordinates", "BoundKnownCoordinates"), _local_coordinates),
+    **dict.fromkeys(("BoundConstant", "BoundOrthogonality"), lambda bound, codes: None),
+    "BoundTruncatedCauchy": lambda bound, codes: _object(
+        "TruncatedCauchy", scale=bound["_scale"], truncation=bound["_truncation"]
+    ),
+    "BoundLocalness": lambda bound, codes: _object("Localness"),
+    "BoundL1": _norm("L1"),
+    "BoundL2": _norm("L2"),
+    "BoundGivenSmoothness": lambda bound, codes: _object("Uncodable", reason=ONLY_TRAINING_SAMPLES),
+    "BoundNeighborGraph": _linked,
+    "BoundLocalLearning": _predicted,
+}
