@@ -34,12 +34,19 @@ reveal_type(model.n_components_)
 graph = GraphNMF(range(2, 5), graph_strength="auto", metric="euclidean", use_labels=True)
 reveal_type(graph.predict_classes(X))
 accuracy: float = clustering_accuracy([0] * 20, graph.fit_predict(X, [0] * 20))
+
+
+class Own(NMF):
+    strength: float = 1.0
+
+
+print(Own(3, strength=2.0, loss=1.0).strength + 1)
 print(partwise.__version__, partwise.terms.Frobenius(), load("model.npz"), NMF(n_components="auto", loss=0.5))
 """
 REVEALED = ("NMF", "NMF", "int", "ndarray")
 BAD = """
 import partwise
-from partwise import NMF, GraphNMF
+from partwise import NMF, GraphNMF, LocalNMF
 from partwise import Nonsense
 from partwise.estimators import Nonsense as Other
 NMF(los="frobenius")
@@ -48,9 +55,11 @@ NMF(3, assign=5)
 GraphNMF(metric="manhattan")
 GraphNMF(graph_strength="automatic")
 partwise.nonsense
+NMF(3, "frobenius")
+LocalNMF(scale=None)
 """
 # Lines of it that are wrong.
-WRONG = set(range(4, 12))
+WRONG = set(range(4, 14))
 
 
 @pytest.fixture(scope="module")
