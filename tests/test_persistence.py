@@ -4,7 +4,6 @@ import io
 import json
 import pickle
 import re
-import shutil
 import warnings
 import zipfile
 from pathlib import Path
@@ -33,7 +32,6 @@ from partwise.persistence import ROOMS, known_classes
 from partwise.terms import L1, Frobenius, NeighborGraph
 from partwise.testing import all_estimators
 
-GOLDEN = Path(__file__).parent / "golden"
 CLUSTERINGS = [LatentSemanticKMeans, LocalLearningClustering, NormalizedCut]
 
 
@@ -335,40 +333,7 @@ def test_hostile_sparse_matrices(model, wrong):
     refuse(model, "sparse matrix is broken")
 
 
-# --- earlier versions, pickle, skops ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "file", sorted(GOLDEN.glob("format-*/*.npz")), ids=lambda file: f"{file.parent.name} {file.stem}"
-)
-def test_golden_files(file, tmp_path):
-    """Models of every format code new samples as they did, and so they do once they are saved in the present one."""
-    model = load(file)
-    model.save(tmp_path / "again.npz")
-    expected = np.load(file.parent / "expected" / file.name)
-    for again in (model, load(tmp_path / "again.npz")):
-        if "refusal" in expected:
-            with pytest.raises(ValueError, match=re.escape(str(expected["refusal"]))):
-                again.transform(expected["X"])
-            continue
-        codes = again.transform(expected["X"])
-        size = np.abs(expected["codes"]).max()
-        np.testing.assert_allclose(codes, expected["codes"], rtol=1e-6, atol=1e-9 * size, strict=True)
-        np.testing.assert_array_equal(again.predict(expected["X"]), expected["labels"])
-
-
-def test_a_golden_file_in_full():
-    model = load(GOLDEN / "format-1" / "graph.npz")
-    assert type(model) is GraphNMF
-    assert model.get_params()["graph_strength"] == 3.5
-    assert model.graph_method_ == "products"
-    assert not {"_bound_terms", "_codes"} & vars(model).keys()
-
-
-def test_bound_terms_that_format_1_never_had(tmp_path):
-    shutil.copy(GOLDEN / "format-1" / "graph.npz", tmp_path / "model.npz")
-    rewrite(tmp_path / "model.npz", lambda header, arrays: header["fitted"]["_bound_terms"][0].update(object="Popen"))
-    refuse(tmp_path / "model.npz", "'Popen', which this version does not know")
+# --- pickle, skops ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", CASES)
