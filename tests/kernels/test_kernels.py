@@ -34,7 +34,7 @@ def test_rows_by_themselves_reach_non_negative_least_squares(rng, jointly):
     H, X = rng.uniform(size=(K, 9)), rng.uniform(size=(ROWS, 9))
     data, push = rng.uniform(0.5, 2, size=(ROWS, 1)), rng.uniform(-0.1, 0.1, size=(1, K))
     F, B = np.zeros((ROWS, K)), H @ H.T
-    descend_rows(F, X @ H.T, data, push, B, np.ones(1), np.ones((1, K)), 0, 150, 0.0, jointly, F)
+    descend_rows(F, X @ H.T, data, push, B, np.ones(1), np.ones((1, K)), 0, 150, 0.0, jointly, 0, F)
     root = np.linalg.cholesky(B + np.eye(K))
     for i in range(ROWS):
         wanted, _ = nnls(root.T, np.linalg.solve(root, data[i] * (X[i] @ H.T) + push[0]))
@@ -45,7 +45,7 @@ def test_a_block_reads_its_own_rows_of_weights_and_curvature(rng):
     B, product = np.eye(2), rng.uniform(size=(3, 2))
     weight, D = rng.uniform(1, 2, size=5), rng.uniform(1, 2, size=(5, 2))
     data, push, out = rng.uniform(1, 2, size=(5, 1)), rng.uniform(size=(5, 2)), np.empty((3, 2))
-    descend_rows(np.ones((3, 2)), product, data, push, B, weight, D, 2, 1, 0.0, False, out)
+    descend_rows(np.ones((3, 2)), product, data, push, B, weight, D, 2, 1, 0.0, False, 0, out)
     np.testing.assert_allclose(out, (data[2:] * product + push[2:]) / (weight[2:, None] + D[2:]))
 
 

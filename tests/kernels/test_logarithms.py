@@ -34,7 +34,7 @@ def step(counts, F, G, linear, ridge, steps=1, tolerance=0.0, links=None, scale=
     new, logs = F.copy(), np.empty(len(F))
     newton_rows(
         counts.indptr, counts.indices, counts.data, counts.data, G, linear, ridge, FLOORS[dtype.type], scale,
-        *(none if links is None else links), 0, steps, tolerance, new, logs,
+        *(none if links is None else links), 0, steps, tolerance, 0, new, logs,
     )  # fmt: skip
     return new, logs
 

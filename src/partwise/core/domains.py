@@ -63,9 +63,13 @@ class Domain(ABC):
         """The gradient P − N along the domain, in non-negative halves again."""
         return N, P
 
-    def stretchable(self, F: Array) -> Array:
+    def stretchable(self, F: Array, factor: Factor) -> Array:
         """Which columns may be stretched."""
         return np.full(F.shape[1], self.stretches)
+
+    def n_held(self, factor: Factor) -> int:
+        """How many of the first columns stay as they are."""
+        return 0
 
     def for_new(self) -> Domain:
         """What the codes of new samples may be, each for itself."""

@@ -22,11 +22,16 @@ LANES = 64
 
 
 @compiled(fastmath=FAST, nogil=True)
-def _pass(f: Array, pull: Array, B: Array, weight: Array, d: Array, active: Array, decrease: Array) -> None:
-    """One exact minimisation of every entry of the active lanes. All arrays have lanes as their last axis."""
+def _pass(
+    f: Array, pull: Array, B: Array, weight: Array, d: Array, active: Array, decrease: Array, n_held: int
+) -> None:
+    """One exact minimisation of every entry of the active lanes but for the first columns, which are held.
+
+    All arrays have lanes as their last axis.
+    """
     k = f.shape[0]
     total = np.empty(LANES, f.dtype)
-    for j in range(k):
+    for j in range(n_held, k):
         total[:] = 0
         four = 0
         while four + 4 <= k:
@@ -64,13 +69,15 @@ def descend_rows(
     max_passes: int,
     tolerance: float,
     jointly: bool,
+    n_held: int,
     out: Array,
 ) -> None:
     """Rows that do not see each other: passes until one gains little against the first.
 
     A is data · product + push. F, product and out, which may be F, hold a block of rows that begins at `first_row` of
     the others. If the lanes stop `jointly`, what counts is the gain of all of them, and stragglers do not hold up the
-    rest; else every lane stops by itself, and a row's result does not depend on its neighbours in the lanes.
+    rest; else every lane stops by itself, and a row's result does not depend on its neighbours in the lanes. The first
+    `n_held` columns stay as they are.
     """
     n, k = F.shape
     f, pull, d = np.zeros((k, LANES), F.dtype), np.zeros((k, LANES), F.dtype), np.zeros((k, LANES), F.dtype)
@@ -97,7 +104,7 @@ def descend_rows(
         active[count:] = 0
         for turn in range(max_passes):
             decrease[:] = 0
-            _pass(f, pull, B, w, d, active, decrease)
+            _pass(f, pull, B, w, d, active, decrease, n_held)
             if jointly:
                 decrease[:] = decrease.sum()
             running = 0
@@ -177,7 +184,7 @@ def descend_linked(
                 active[: len(rows)] = 1
                 active[len(rows) :] = 0
                 decrease[:] = 0
-                _pass(f, pull, B, w, d, active, decrease)
+                _pass(f, pull, B, w, d, active, decrease, 0)
                 for r in range(len(rows)):
                     i = rows[r]
                     gained += decrease[r]

@@ -218,8 +218,12 @@ def _newton_step(
     Q: Array,
     columns: Array,
     small: Array,
+    n_held: int,
 ) -> float:
-    """One step on a row, in place, which leaves b = f · g; returns the decrease that it promises to first order."""
+    """One step on a row, in place, which leaves b = f · g; returns the decrease that it promises to first order.
+
+    The first `n_held` entries stay as they are.
+    """
     k, count = len(f), len(c)
     gradient, d, lowest, slope = small[0], small[1], small[2], small[3]
     v = small[4]
@@ -237,7 +241,7 @@ def _newton_step(
         for j in range(k):
             gradient[j] -= _dot(g[j, : stop - start], pull)
     width = 0
-    for j in range(k):
+    for j in range(n_held, k):
         if f[j] > 0 or gradient[j] < 0:
             columns[width] = j
             gradient[width] = gradient[j]
@@ -333,6 +337,7 @@ def newton_rows(
     first_row: int,
     max_steps: int,
     tolerance: float,
+    n_held: int,
     F: Array,
     logs: Array,
 ) -> None:
@@ -340,7 +345,8 @@ def newton_rows(
 
     `indptr` and `logs` hold the block, which begins at `first_row` of all others; `logs` gets the sum
     Σ_p c_p log(f · g_p / x_p) of each row. Rows may be joined by sparse links and by cliques, as in `kernels.descent`,
-    and then see what those before them have become; `link_indptr` is empty if they are not.
+    and then see what those before them have become; `link_indptr` is empty if they are not. The first `n_held` columns
+    stay as they are.
     """
     n, k = len(logs), F.shape[1]
     longest = 1
@@ -372,7 +378,7 @@ def newton_rows(
             mass += c[p]
         for _ in range(max_steps):
             promised = _newton_step(
-                f, own, c, G, given, held, floor, b[:count], y[:count], z[:count], g, scaled, Q, columns, small
+                f, own, c, G, given, held, floor, b[:count], y[:count], z[:count], g, scaled, Q, columns, small, n_held
             )
             if promised <= tolerance * mass:
                 break

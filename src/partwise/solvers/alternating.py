@@ -6,6 +6,7 @@
 | of either sign                      | the best one, in closed form; gradient steps if rows are coupled   |
 | codes that sum to one               | projected gradient                                                 |
 | unit norm, sparse, sums of one      | column by column, each projected                                   |
+| fixed entries, the rest of the first two kinds | projected gradient |
 | one entry in every row              | row by row, the best of all columns                                |
 | rank one                            | coordinate descent on the vectors of each axis                     |
 """
@@ -17,6 +18,7 @@ from functools import partial
 from typing import Any
 
 from ..core.domains import Free, NonNegative, OneEntry, RankOne, Simplex
+from ..core.fixed import Fixed
 from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import CODES, FACTORS, Array, Factor
@@ -85,7 +87,7 @@ class Alternating(Remembering):
         match self._objective.domains[factor]:
             case NonNegative() if not self._objective.without_entries():
                 return self._coordinate.improve(state, factor)
-            case NonNegative():
+            case NonNegative() | Fixed(rest=NonNegative() | Free()):
                 return state.replace(factor, self._descend(state, factor))
             case Free():
                 return state.replace(factor, best_free(self._objective, state, factor))

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal
 
-from ..core.domains import NON_NEGATIVE, Domain, Free, Simplex
+from ..core.domains import NON_NEGATIVE, Domain, Free, NonNegative, Simplex
+from ..core.fixed import Fixed, rest_of
 from ..core.objective import Objective
 from ..core.types import CODES, COMPONENTS, Factor
 from .alternating import Alternating
@@ -43,7 +44,7 @@ def choose_solver(
         )
     if name == "assignment":
         return partial(RowAssignment, objective)
-    if codes == components == NON_NEGATIVE:
+    if codes == NON_NEGATIVE and _is_swept(components):
         return _for_non_negative(name, objective, powers)
     if codes == NON_NEGATIVE and isinstance(components, Free) and name != "newton" and not objective.without_entries():
         if name == "multiplicative":
@@ -56,6 +57,13 @@ def choose_solver(
         factor, domain = _special(objective)[0]
         raise ValueError(f"solver={name!r} does not keep the {factor} {domain.words}. Use solver='auto'.")
     return partial(Alternating, objective)
+
+
+def _is_swept(components: Domain) -> bool:
+    """Whether components are non-negative, the first ones perhaps fixed: what the fastest solvers sweep."""
+    if isinstance(components, Fixed):
+        return components.rest == NON_NEGATIVE and components.where is None
+    return components == NON_NEGATIVE
 
 
 def _for_non_negative(
@@ -72,7 +80,7 @@ def _for_non_negative(
         "newton": Newton,
     }
     new_solver = partial(solvers[name], objective)
-    if any(term.anchored for term in objective.terms):
+    if any(term.anchored for term in objective.terms) and objective.domains[COMPONENTS] == NON_NEGATIVE:
         return lambda: Reviving(objective, new_solver)
     return new_solver
 
@@ -95,7 +103,7 @@ def _special(objective: Objective) -> list[tuple[Factor, Domain]]:
 def _refuse_rules(objective: Objective) -> None:
     """Say why multiplicative rules cannot keep the factors in their domains, if they cannot."""
     for factor, domain in _special(objective):
-        if isinstance(domain, Simplex):
+        if isinstance(rest_of(domain), NonNegative | Simplex):
             continue
         without = objective.without_quadratic()
         if without:
@@ -105,7 +113,7 @@ def _refuse_rules(objective: Objective) -> None:
             )
         raise ValueError(f"solver='multiplicative' does not keep the {factor} {domain.words}. Use solver='auto'.")
     steep = [name for name, term in zip(objective.names, objective.terms, strict=True) if term.steep]
-    if steep and any(isinstance(domain, Simplex) for domain in objective.domains.values()):
+    if steep and any(isinstance(rest_of(domain), Simplex) for domain in objective.domains.values()):
         raise ValueError(
             f"The term {steep[0]!r} has no step on the simplex: a β-divergence needs β from 1 to 2 for it, and "
             "orthogonal codes have none."

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.fixed import rest_of
 from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import Factor
@@ -31,16 +32,16 @@ def step_columns(objective: Objective, state: State, factor: Factor, bounds: Bou
         Its domain must be one of single columns.
     bounds : Bounds
     """
-    domain = objective.domains[factor]
+    rest, n_held = rest_of(objective.domains[factor]), objective.domains[factor].n_held(factor)
     A, couplings = objective.quadratic(state, factor)
     F = state[factor].copy()
     curvatures = bounds.curvatures(couplings, F).astype(F.dtype)
     # A column that nothing curves, because the other factor does not use it, stays where it is.
-    curved = np.flatnonzero(curvatures > 0).tolist()
+    curved = [j for j in np.flatnonzero(curvatures > 0).tolist() if j >= n_held]
     for _ in range(PASSES):
         for j in curved:
             z = F[:, j] + A[:, j] / curvatures[j]
             for part in couplings:
                 z -= part.column(F, j) / curvatures[j]
-            F[:, j] = domain.project(z[:, None], factor)[:, 0]
+            F[:, j] = rest.project(z[:, None], factor)[:, 0]
     return state.replace(factor, F)

@@ -14,6 +14,7 @@ from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
 from .extrapolation import Extrapolating
 from .multilevel import Level
+from .point import entered
 from .systems import RowSystem, assemble
 
 MAX_PASSES = 8
@@ -45,8 +46,8 @@ class Coordinate(Extrapolating):
         self._level: Level | None = None
 
     def prepare(self, state: State) -> State:
-        """Any non-negative start will do."""
-        return state
+        """Any start in the domains will do."""
+        return entered(self._objective, state)
 
     def improve(self, state: State, factor: Factor) -> State:
         """The state with one factor better, for solvers that have their own way with the other."""
@@ -91,11 +92,15 @@ class Coordinate(Extrapolating):
 
     def descend(self, state: State, factor: Factor, passes: int) -> Array:
         """A better factor for the other one, by some passes over its rows."""
-        return self._descend(assemble(self._objective.quadratics(state, factor), state[factor]), state, factor, passes)
+        n_held = self._objective.domains[factor].n_held(factor)
+        system = assemble(self._objective.quadratics(state, factor), state[factor], n_held)
+        return self._descend(system, state, factor, passes)
 
     def _descend(self, system: RowSystem, state: State, factor: Factor, passes: int) -> Array:
         F, product = state[factor], _pull(system, state, factor)
         if system.coupled:
+            if system.n_held:
+                raise NotImplementedError("Coordinate descent on coupled rows moves all columns.")
             return self._descend_coupled(system, F, product, passes)
         better = np.empty_like(F)
 

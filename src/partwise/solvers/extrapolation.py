@@ -98,7 +98,11 @@ class Extrapolating(Remembering, ABC):
         """Where the components of the next sweep start."""
         if self._room is None:
             self._room = np.empty_like(Ht)
-        return self._extrapolated(Ht, before, self._beta, self._room)
+        n_held = self._objective.domains[COMPONENTS].n_held(COMPONENTS)
+        ahead = self._extrapolated(Ht, before, self._beta, self._room)
+        # Reordered sums may not come out at what is held, to the last digit.
+        ahead[:, :n_held] = Ht[:, :n_held]
+        return ahead
 
     def _reject(self, careful: bool) -> None:
         """Go back; a plain sweep that does not fall has reached machine precision."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..core.domains import Simplex
+from ..core.fixed import Fixed, rest_of
 from ..core.forms import Split
 from ..core.objective import Objective
 from ..core.state import State
@@ -60,9 +61,13 @@ class Multiplicative(Remembering):
 
     def _step(self, state: State, factor: Factor) -> State:
         F, split, domain = state[factor], self._objective.split(state, factor), self._objective.domains[factor]
-        if isinstance(domain, Simplex):
-            return state.replace(factor, without_dust(on_simplex(split, F, domain.axis(factor))))
-        return state.replace(factor, without_dust(F * ratio(split, F, self._powers.get(factor))))
+        if isinstance(rest_of(domain), Simplex):
+            new = on_simplex(split, F, Simplex.axis(factor))
+        else:
+            new = F * ratio(split, F, self._powers.get(factor))
+        new = without_dust(new)
+        # The majoriser is a sum over entries: those that are fixed do not keep the others from their minimum.
+        return state.replace(factor, domain.put(new, factor) if isinstance(domain, Fixed) else new)
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
         """Codes for fixed components, every row until its own change is small."""

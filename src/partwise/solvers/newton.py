@@ -17,10 +17,10 @@ import numpy as np
 from ..core.objective import Objective
 from ..core.rows import RowMatrix
 from ..core.state import State
-from ..core.types import CODES, COMPONENTS, FACTORS, OTHER, Array, Factor
+from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor
 from .extrapolation import Extrapolating
 from .multilevel import Level
-from .multiplicative import Multiplicative, lifted
+from .multiplicative import Multiplicative
 from .point import Point
 from .systems import RowSystem, assemble
 
@@ -50,9 +50,7 @@ class Newton(Extrapolating):
 
     def prepare(self, state: State) -> State:
         """Lift zeros of the start, at which logarithms may be infinite."""
-        for factor in FACTORS:
-            state = lifted(state, factor)
-        return state
+        return self._rules.prepare(state)
 
     def sweep(self, point: Point) -> Point:
         """Multiplicative at first, then extrapolated Newton steps."""
@@ -87,11 +85,12 @@ class Newton(Extrapolating):
         pull = system.push if not system.data.any() else system.pull(state.product(factor))
         linear = np.ascontiguousarray(form.linear - 2 * pull)
         links, logs = self._links(system, F), np.empty(len(F))
+        n_held = self._objective.domains[factor].n_held(factor)
 
         def step(rows: slice) -> None:
             for block in form.counts.blocks(factor, rows):
                 first = block.rows.start
-                given = (G, linear, system.D, form.floor, system.scale, *links, first, max_steps, tolerance)
+                given = (G, linear, system.D, form.floor, system.scale, *links, first, max_steps, tolerance, n_held)
                 newton_rows(*block.entries, *given, F, logs[block.rows])
 
         if system.coupled:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import FACTORS, OTHER
@@ -36,12 +38,13 @@ class Point:
 
 
 def entered(objective: Objective, state: State) -> State:
-    """The state with both factors brought into their domains; lengths that a column leaves go to the other factor."""
+    """The state with both factors in their domains; lengths that a column leaves go to the other factor if they may."""
     for factor in FACTORS:
         F, lengths = objective.domains[factor].entered(state[factor], factor)
         if F is not state[factor]:
-            other = OTHER[factor]
-            state = state.replace(factor, F).replace(other, state[other] * lengths)
+            other, G = OTHER[factor], state[OTHER[factor]]
+            lengths = np.where(objective.domains[other].stretchable(G, other), lengths, 1).astype(G.dtype)
+            state = state.replace(factor, F).replace(other, G * lengths)
     return state
 
 

@@ -34,6 +34,8 @@ class RowSystem:
     scale : ndarray of shape (k,)
     coupled : tuple of RowMatrix
         The matrices that make up S; empty if no row sees another.
+    n_held : int
+        How many of the first columns stay as they are, where no rows are coupled.
     """
 
     data: Array
@@ -43,6 +45,7 @@ class RowSystem:
     D: Array
     scale: Array
     coupled: tuple[RowMatrix, ...] = ()
+    n_held: int = 0
 
     def pull(self, product: Array) -> Array:
         """A, given the data's pull."""
@@ -65,7 +68,7 @@ class RowSystem:
             # The compiled loops would read outside.
             raise ValueError(f"The parts of the quadratic do not fit a factor of {k} columns.")
         given = (self.data, self.push, self.B, self.weight, self.D)
-        descend_rows(F, product, *given, rows.start, max_passes, tolerance, jointly, out)
+        descend_rows(F, product, *given, rows.start, max_passes, tolerance, jointly, self.n_held, out)
 
     def descend_all(self, level: Level, F: Array, product: Array, max_passes: int, tolerance: float) -> None:
         """Improve the whole factor in place, rows being coupled."""
@@ -81,12 +84,12 @@ class RowSystem:
             level.sweep(F, quadratic, max_passes, tolerance)
 
 
-def assemble(parts: Iterable[Quadratic], F: Array) -> RowSystem:
-    """Add up the quadratics of all terms for the factor F."""
+def assemble(parts: Iterable[Quadratic], F: Array, n_held: int = 0) -> RowSystem:
+    """Add up the quadratics of all terms for the factor F, of which the first columns may be held."""
     k = F.shape[1]
-    zero = np.zeros((1, k), F.dtype)
+    zero, ones = np.zeros((1, k), F.dtype), np.ones(k, F.dtype)
     system = RowSystem(
-        np.zeros((1, 1), F.dtype), zero, np.zeros((k, k), F.dtype), np.ones(1, F.dtype), zero, np.ones(k, F.dtype)
+        np.zeros((1, 1), F.dtype), zero, np.zeros((k, k), F.dtype), np.ones(1, F.dtype), zero, ones, n_held=n_held
     )
     full = False
     for part in parts:

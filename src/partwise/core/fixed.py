@@ -1,0 +1,131 @@
+"""A domain of which some entries are known: they stay where they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .domains import NON_NEGATIVE, Domain, Free, Half, NonNegative, Simplex, Sparse, UnitNorm
+from .operand import Operand
+from .types import CODES, Array, Factor
+
+
+def rest_of(domain: Domain) -> Domain:
+    """What the part of a factor may be that is not fixed."""
+    return domain.rest if isinstance(domain, Fixed) else domain
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed(Domain):
+    """Given components, codes or entries stay as they are, to the last digit; the rest may be what another domain says.
+
+    Parameters
+    ----------
+    values : array of shape (r, n_features) or (n_samples, r)
+        The first r components, as rows, or the first r columns of the codes.
+    where : array of bool, shape as `values`, optional
+        Which of these entries are fixed; by default all of them. The others are learned.
+    rest : Domain, default=NonNegative()
+        What the learned part may be. Where single entries are fixed, it is NonNegative or Free.
+    """
+
+    values: Any
+    where: Any = None
+    rest: Domain = NON_NEGATIVE
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        """With what the rest is."""
+        return f"with fixed entries and the others {self.rest.words}"
+
+    @property
+    def signed(self) -> bool:  # type: ignore[override]
+        """As the rest."""
+        return self.rest.signed
+
+    @property
+    def measured(self) -> bool:  # type: ignore[override]
+        """As the rest."""
+        return self.rest.measured
+
+    @property
+    def stretches(self) -> bool:  # type: ignore[override]
+        """As the rest; not so the columns of which something other than zero is fixed."""
+        return self.rest.stretches
+
+    def n_held(self, factor: Factor) -> int:
+        """How many of the first columns are fixed as a whole."""
+        return 0 if self.where is not None else int(self.values.shape[1 if factor == CODES else 0])
+
+    def bind(self, X: Operand, factor: Factor, n_components: int) -> Domain:
+        """The values as arrays; what does not fit the data is refused."""
+        thing, what = ("codes", "columns") if factor == CODES else ("components", "rows")
+        values = np.array(self.values, X.dtype, order="C", ndmin=2)
+        length, count = values.shape if factor == CODES else values.shape[::-1]
+        wanted, of = (X.shape[0], "samples") if factor == CODES else (X.shape[1], "features")
+        if values.ndim != 2 or length != wanted:
+            raise ValueError(f"The fixed {thing} have shape {values.shape}; X has {wanted} {of}. They must agree.")
+        if count > n_components:
+            raise ValueError(
+                f"{count} {thing} are fixed, and n_components={n_components} counts all of them. Ask for more "
+                "components, or fix fewer."
+            )
+        where = None if self.where is None else np.array(self.where, bool, ndmin=2)
+        if where is not None and where.shape != values.shape:
+            raise ValueError(f"`where` has shape {where.shape}; it must have that of the values, {values.shape}.")
+        given = values if where is None else np.where(where, values, 0)
+        if not np.isfinite(given).all():
+            raise ValueError(f"The fixed {thing} must be finite; they hold NaN or infinity.")
+        if (given < 0).any() and not self.rest.signed:
+            raise ValueError(f"The fixed {thing} must not be negative, unless the rest is Free().")
+        if where is None and not values.any(axis=0 if factor == CODES else 1).all():
+            raise ValueError(f"Some {what} of the fixed {thing} are zero everywhere: they would stand for nothing.")
+        allowed = (NonNegative, Free) if where is not None or factor == CODES else (
+            NonNegative, Free, UnitNorm, Simplex, Sparse
+        )  # fmt: skip
+        if not isinstance(self.rest, allowed):
+            raise ValueError(f"Fixed entries and a rest {self.rest.words} cannot be had together for the {thing}.")
+        return replace(self, values=given, where=where, rest=self.rest.bind(X, factor, n_components))
+
+    def put(self, F: Array, factor: Factor) -> Array:
+        """A copy of the factor with the fixed entries in their places."""
+        values, where = self._oriented(factor)
+        F = F.copy()
+        F[:, : values.shape[1]] = values if where is None else np.where(where, values, F[:, : values.shape[1]])
+        return F
+
+    def _oriented(self, factor: Factor) -> tuple[Array, Array | None]:
+        """Values and places as they stand in W or Hᵀ."""
+        if factor == CODES:
+            return self.values, self.where
+        return self.values.T, None if self.where is None else self.where.T
+
+    def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
+        """Both domains entered; a column that is not stretched leaves no length."""
+        F, lengths = self.rest.entered(F, factor)
+        return self.put(F, factor), np.where(self.stretchable(F, factor), lengths, 1).astype(F.dtype)
+
+    def project(self, F: Array, factor: Factor) -> Array:
+        """The nearest factor of the rest, with the fixed entries in their places."""
+        return self.put(self.rest.project(F, factor), factor)
+
+    def tangent(self, F: Array, N: Half, P: Half, factor: Factor) -> tuple[Half, Half]:
+        """Nothing moves fixed entries."""
+        N, P = (np.broadcast_to(half, F.shape) for half in self.rest.tangent(F, N, P, factor))
+        values, where = self._oriented(factor)
+        held = np.zeros(F.shape, bool)
+        held[:, : values.shape[1]] = True if where is None else where
+        return np.where(held, P, N), P
+
+    def stretchable(self, F: Array, factor: Factor) -> Array:
+        """The columns of which nothing but zeros is fixed, if the rest can be stretched."""
+        values, _ = self._oriented(factor)
+        free = self.rest.stretchable(F, factor)
+        free[: values.shape[1]] &= ~values.any(axis=0)
+        return free
+
+    def for_new(self) -> Domain:
+        """Of the codes of new samples nothing is known."""
+        return self.rest.for_new()
