@@ -18,7 +18,6 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
 from partwise import GraphNMF
-from partwise.core.storage import as_operand
 from partwise.metrics import clustering_accuracy, distinct_components
 from partwise.selection import choice
 from partwise.selection.trials import Trials
@@ -56,7 +55,7 @@ def walk(name, repeat, n_components=None):
     """The rows of trials of GraphNMF along its strengths, and the accuracy of each."""
     X, y = draw(name, repeat)
     recipe = GraphNMF(n_components or int(y.max()) + 1, random_state=repeat)
-    trials = Trials(recipe, as_operand(X), None, np.random.RandomState(repeat))
+    trials = Trials(recipe.problem(X))
     rows = choice.follow(trials, "graph_strength", (0.0, *METHODS["GraphNMF"][2]), {})
     return rows, np.array([[clustering_accuracy(y, trial.labels) for trial in row] for row in rows])
 

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from partwise.core.storage import as_operand
 from partwise.metrics import clustering_accuracy
 from partwise.selection.choice import follow, shares
 from partwise.selection.criteria import stability
@@ -52,7 +51,7 @@ def walk(name, repeat):
     for method in WALKED:
         kind, parameter, strengths = METHODS[method]
         recipe = kind(int(y.max()) + 1, random_state=repeat)
-        trials = Trials(recipe, as_operand(X), None, np.random.RandomState(repeat))
+        trials = Trials(recipe.problem(X))
         for row in follow(trials, parameter, (0.0, *strengths), {}):
             agreement = stability([trial.labels for trial in row])
             for start, trial in enumerate(row):

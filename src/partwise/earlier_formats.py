@@ -36,11 +36,11 @@ def _fitted(kind: str, fitted: Attributes) -> dict[str, Tree]:
         new["_rescaled"] = {**rescaled, "attributes": {**rescaled["attributes"], "model": model}}
     if "_bound_terms" not in new:
         return new
-    if "_coding" in new:
-        new["_coding_by_features"] = new.pop("_coding")
+    on_features = new.pop("_coding", [])
     bound = [_ungauged(tree) for tree in new.pop("_bound_terms")]
     codes = new.pop("_codes", None) or new["embedding_"]
-    new["_coding"] = [coding for tree in bound if (coding := _coding(tree, codes)) is not None]
+    on_codes = [coding for tree in bound if (coding := _coding(tree, codes)) is not None]
+    new["_coding"] = [*on_features, *on_codes]
     if kind in WITH_GRAPH_METHOD:
         graphs = [tree["attributes"] for tree in bound if tree["object"] == "BoundNeighborGraph"]
         new["graph_method_"] = graphs[0]["search"] if graphs else "none"

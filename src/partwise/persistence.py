@@ -28,7 +28,7 @@ from .files.plain import Packer, Unpacker, stored_attributes
 FORMAT, FORMAT_VERSION = "partwise model", 2
 KIND = "a model of partwise"
 # Rooms whose classes may be in a file.
-ROOMS = ("core", "terms", "graphs", "selection", "estimators")
+ROOMS = ("core", "terms", "graphs", "clusters", "selection", "estimators")
 # What belongs to a process rather than to a model: callbacks, and what meta-estimators are asked to pass.
 UNSAVED = ("_skl_callbacks", "_metadata_request")
 

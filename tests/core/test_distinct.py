@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from partwise.clusters import Assignment
 from partwise.core.distinct import CHUNK, count_distinct
-from partwise.estimators.assignment import Assignment
 
 RNG = np.random.RandomState(0)
 THREE = RNG.uniform(0.1, 1, size=(3, 5))

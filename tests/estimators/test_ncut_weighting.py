@@ -81,9 +81,9 @@ def test_a_choice_sees_the_weights_too(monkeypatch):
     seen = []
     choose = base.choose
 
-    def watched(model, grids, X, *others):
-        seen.append(X.sample_weight)
-        return choose(model, grids, X, *others)
+    def watched(problem, *others):
+        seen.append(problem.X.sample_weight)
+        return choose(problem, *others)
 
     monkeypatch.setattr(base, "choose", watched)
     X = np.random.default_rng(0).random((40, 6)) * np.linspace(0.1, 10, 40)[:, None]

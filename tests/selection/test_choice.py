@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import normalize
 
 from partwise import NMF, ConstrainedNMF, GraphNMF, LocalCoordinateNMF, LocalLearningNMF, LocalSimilarityNMF
+from partwise.clusters import Assignment
 from partwise.core.storage import as_operand
 from partwise.graphs import neighbor_graph
 from partwise.selection import choice, trials
@@ -78,11 +79,11 @@ def test_criteria_are_those_of_the_labels(monkeypatch):
     monkeypatch.setattr(choice, "_finished", _best_as_it_stands)
     open_parameters = {"graph_strength": choice.Grid("strength", (1.0, 10.0), 10.0, refined=False)}
     recipe = GraphNMF(4, graph_strength=[1.0, 10.0], random_state=0)
-    made = choice.choose(recipe, open_parameters, as_operand(X), None, np.random.RandomState(0))
+    made = choice.choose(recipe.problem(X), open_parameters)
     path = made.selection.paths[0]
     at = int(np.flatnonzero(path.values == path.chosen)[0]), path.start
-    run = trials.Trials(recipe, as_operand(X), None, np.random.RandomState(0))
-    labels = recipe._assign(made.start[0], run._seed, trials.KMEANS_STARTS).labels
+    run = trials.Trials(recipe.problem(X))
+    labels = Assignment(made.problem.start.given[0], "kmeans", run._seed, n_starts=trials.KMEANS_STARTS).labels
     edges = neighbor_graph(X, trials.JUDGING_NEIGHBORS)
     assert path.criteria["connectedness"][at] == pytest.approx(1 - normalized_cut(edges, labels, 4), abs=1e-12)
     assert path.criteria["silhouette"][at] == pytest.approx(silhouette(X, labels), abs=1e-12)
@@ -121,15 +122,15 @@ def test_ends_decide_and_not_how_trials_stood_on_the_way(monkeypatch, supporters
     monkeypatch.setattr(choice, "losses", lambda rows, path: paths.append(path) or losses(rows, path))
     open_parameters = {"graph_strength": choice.Grid("strength", (0.0, 1.0, 10.0), 10.0)}
     recipe = GraphNMF(4, graph_strength="auto", random_state=0)
-    made = choice.choose(recipe, open_parameters, as_operand(X), None, np.random.RandomState(0))
+    made = choice.choose(recipe.problem(X), open_parameters)
     path = made.selection.paths[0]
     value, start = divmod(int(losses(paths[0], paths[0]).argmin()), 2)
     assert value > 0
     assert path.chosen == path.values[value]
     assert [end.parameters["graph_strength"] for end in ends] == [path.chosen] * 2
     assert path.start == (0 if kept else start)
-    assert all(np.unique(F).tolist() == [1 + kept] for F in made.start)
-    run = trials.Trials(recipe, as_operand(X), None, np.random.RandomState(0))
+    assert all(np.unique(F).tolist() == [1 + kept] for F in made.problem.start.given)
+    run = trials.Trials(recipe.problem(X))
     assert begun[0] is paths[0][value][start].factors
     np.testing.assert_allclose(begun[1][0], run.own_start({"graph_strength": path.chosen})[0], atol=1e-6)
 
@@ -139,7 +140,7 @@ def test_what_starts_anew_already_is_finished_once(monkeypatch):
     ends = []
     monkeypatch.setattr(choice, "losses", lambda rows, path: np.arange(2.0 * len(rows)).reshape(-1, 2))
     monkeypatch.setattr(trials.Trials, "finish", lambda self, parameters, start: ends.append(parameters))
-    run = trials.Trials(GraphNMF(4, random_state=0), as_operand(X), None, np.random.RandomState(0))
+    run = trials.Trials(GraphNMF(4, random_state=0).problem(X))
     first = trials.Trial({"graph_strength": 0.0}, None, None, {})
     assert choice._finished(run, [[first, first]] * 2)[0] == (0, 0)
     assert ends == [{"graph_strength": 0.0}]
@@ -172,12 +173,12 @@ def test_another_strength_is_as_if_bound_anew(term):
     assert ours == pytest.approx(theirs, rel=1e-12)
 
 
-def test_graphs_are_built_once_per_path(monkeypatch):
+def test_graphs_are_built_once(monkeypatch):
     calls = []
     bind = NeighborGraph.bind
     monkeypatch.setattr(NeighborGraph, "bind", lambda self, *rest: calls.append(self) or bind(self, *rest))
     GraphNMF(4, graph_strength="auto", max_iter=5, tol=0, random_state=0).fit(X)
-    assert len(calls) == 2  # for the path, and for the fit
+    assert len(calls) == 1  # for the path and for the fit
 
 
 def test_a_single_sample_decides_no_number_of_components():

@@ -42,7 +42,7 @@ def test_loss_of_hidden_entries_is_their_weighted_mean(loss, divergence):
     W, H = model.embedding_ + 0.1, model.components_ + 0.1
     v, y = weights.toarray(), W @ H
     expected = (v * divergence(SPARSE.toarray(), y)).sum() / v.sum()
-    found = hidden_loss(model._fit_terms(), as_operand(SPARSE), weights, W, H.T.copy())
+    found = hidden_loss(model.problem(known.array).fits, as_operand(SPARSE), weights, W, H.T.copy())
     assert found == pytest.approx(expected, rel=1e-9)
 
 

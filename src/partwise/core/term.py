@@ -15,8 +15,22 @@ from .types import Array, Factor
 class Term(ABC):
     """A summand of the objective as a user writes it: parameters only.
 
-    Subclasses are frozen dataclasses. What depends on the data lives in what :meth:`bind` returns.
+    Subclasses are frozen dataclasses. What depends on the data lives in what :meth:`bind` returns. A term whose field
+    `strength` is 0 is left out.
+
+    Attributes
+    ----------
+    strength_name : str
+        The parameter of estimators that sets its strength, by which a problem finds it.
+    compares : bool
+        Whether it compares X with W H, entry by entry, and has a field `weights` for them.
+    dual : bool
+        Whether it is for components made of samples, and bound to their features.
     """
+
+    strength_name: ClassVar[str] = ""
+    compares: ClassVar[bool] = False
+    dual: ClassVar[bool] = False
 
     @abstractmethod
     def bind(
@@ -34,6 +48,10 @@ class Term(ABC):
             Source of randomness, for terms that need one.
         sample_weight : ndarray of shape (n_samples,), optional
         """
+
+    def scoring(self) -> Term | None:
+        """The term by which `score` measures new samples; None if it does not compare them with W H."""
+        return None
 
 
 class BoundTerm(ABC):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Sequence
-from copy import copy
-from dataclasses import field, replace
-from functools import partial
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -15,29 +13,29 @@ from sklearn.utils._param_validation import Interval, InvalidParameterError
 
 from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks
 from ..callbacks.base import Interruption
-from ..core.domains import NON_NEGATIVE, Domain, UnitNorm, bind_domains
+from ..clusters import Assignment
+from ..core.domains import NON_NEGATIVE, Domain, UnitNorm
 from ..core.door import is_lent
 from ..core.objective import Objective
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.storage import as_operand
-from ..core.term import BoundTerm, Term
+from ..core.term import Term
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
 from ..persistence import Persistent
-from ..selection.choice import Choice, choose
+from ..selection.choice import choose
 from ..selection.grids import open_parameters
 from ..solvers.choice import choose_solver
-from ..solvers.loop import Options, Result, minimise
+from ..solvers.loop import Options, Result
 from ..solvers.point import Solver
-from ..solvers.starts import as_coordinates, sampled_start, start_factors
-from ..terms import BetaDivergence, Frobenius
-from .assignment import KMEANS_STARTS, Assignment
+from ..solvers.problem import Minimum, Problem, solve
+from ..solvers.scale import normalise
+from ..solvers.starting import NamedStart, Start
 from .duplicates import warn_if_duplicate
 from .fitted import FittedFactorization
 from .loop_parameters import LoopParameters
 from .options import Assign, Count, Init, Scale
 from .options import Solver as SolverName
-from .scale import apply_scale, normalise
 from .sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 from .sklearn_names import ExplainsNames
 from .units import fit_rescaled
@@ -50,16 +48,6 @@ from .validation import (
     warn_unknown,
     what_is_missing,
 )
-
-
-class Minimum(NamedTuple):
-    """Where a solver ended: the factors in their scale, the terms, and the factor that has unit norm."""
-
-    state: State
-    result: Result
-    terms: list[BoundTerm]
-    unit: Factor | None
-
 
 NO_COMPONENT = "get zero entries in every component"
 
@@ -189,103 +177,110 @@ class BaseFactorization(
         ):
             return self
         rng = check_random_state(self.random_state)
-        operand = self._weighed(as_operand(X, what_is_missing(X, self.missing), weight))
+        operand = self._operand(X, weight)
         operand.lent = is_lent(operand.array, given)
-        refuse_unknown(operand)
         labels = self._labels(y, X.shape[0])
         with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng)):
             if grids:
                 callbacks.append(Interruption())
-                options = Options(self.max_iter, self.tol, tuple(callbacks))
-                choice = choose(self, grids, operand, labels, rng, options)
-                self._fit_chosen(choice, operand, labels, callbacks, rng)
-            else:
-                self.__dict__.pop("selection_", None)
-                self._fit_operand(operand, labels, callbacks, rng)
+            options = Options(self.max_iter, self.tol, tuple(callbacks))
+            problem = self._problem(operand, labels, rng, options)
+            with problem.at_work():
+                last = self.__dict__.get("selection_")
+                choice = choose(problem, grids, self.assign, options, last, self.verbose)
+                self._fit_problem(choice.problem, options)
+        self.__dict__.pop("selection_", None)
+        if grids:
+            self.selection_ = choice.selection
         self.__dict__.pop("_rescaled", None)
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        self._assignment = self._assign(self._clustered(self.embedding_.copy(), operand), seed, sample_weight=weight)
+        clustered = self._clustered(self.embedding_.copy(), operand)
+        self._assignment = Assignment(clustered, self.assign, seed, trusted=self._trusted(), sample_weight=weight)
         return self
 
-    def _weighed(self, X: Operand) -> Operand:
-        """The data with the weights that samples have in the fit: those given, unless a method adds its own."""
-        return X
+    def problem(self, X: Any, y: Any = None, sample_weight: Any = None) -> Problem:
+        """What `fit` would minimise, as a value: for those who study a method, vary it or solve it in their own way.
 
-    def _counted(self, X: Operand) -> Operand:
-        """Such data with the given weights alone, which say how often a sample is there and have no unit."""
-        return X
+        Parameters that are to be chosen ("auto", lists) are still open in it; give them numbers by its
+        `with_strength`, `with_neighbors` and `with_components`. :func:`partwise.solvers.solve` minimises it.
 
-    def _observed(self, X: Operand) -> tuple[Self, Operand]:
-        """The recipe and the data for a choice by hidden entries: whatever does not count is missing."""
-        return self, X
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+        sample_weight : array-like of shape (n_samples,), optional
 
-    def _fit_chosen(
-        self, choice: Choice, X: Operand, y: IntArray | None, callbacks: list[Any], rng: np.random.RandomState
-    ) -> None:
-        """Fit with the chosen values, from where the choice has left off."""
-        recipe = copy(self).set_params(**choice.parameters)
-        if choice.start is not None:
-            recipe.set_params(init=choice.start, n_init=1, warm_start=False)
-        recipe._fit_operand(X, y, callbacks, rng)
-        parameters = self.get_params(deep=False)
-        self.__dict__.update({name: value for name, value in vars(recipe).items() if name not in parameters})
-        self.selection_ = choice.selection
+        Returns
+        -------
+        problem : partwise.solvers.Problem
+        """
+        self._validate_params()
+        X, _ = check_X(self, X, self.missing, reset=True)
+        operand = self._operand(X, check_sample_weight(sample_weight, X.shape[0], X.dtype))
+        rng, options = check_random_state(self.random_state), Options(self.max_iter, self.tol)
+        return self._problem(operand, self._labels(y, X.shape[0]), rng, options)
 
-    def _assign(
-        self, codes: Array, seed: int, n_starts: int = KMEANS_STARTS, sample_weight: Array | None = None
-    ) -> Assignment:
-        """The rule that gives codes their clusters."""
-        trusted = self._trusted()
-        return Assignment(codes, self.assign, seed, trusted=trusted, n_starts=n_starts, sample_weight=sample_weight)
+    def _operand(self, X: Any, weight: Array | None) -> Operand:
+        """Checked data as solvers see them, with the weights that samples have in the fit."""
+        operand = self._weighed(as_operand(X, what_is_missing(X, self.missing), weight))
+        refuse_unknown(operand)
+        return operand
 
-    def _trusted(self) -> Array | None:
-        """Which samples have a say in where the clusters are; None: all."""
-        return None
+    def _problem(self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options) -> Problem:
+        """What is to be minimised, as far as it is not open; a method may see the data in its own way."""
+        return Problem(
+            X,
+            tuple(self._terms()),
+            self.n_components,
+            self._start(X.shape, X.dtype),
+            rng,
+            new_solver=self._new_solver,
+            labels=y,
+            scale=self.scale,
+            domains=self._domains(),
+            normalise=self._normalised,
+        )
 
-    def _fit_operand(
-        self,
-        X: Operand,
-        y: IntArray | None,
-        callbacks: list[Any],
-        rng: np.random.RandomState,
-    ) -> None:
-        """From checked data to fitted attributes."""
-        bound = [term.bind(X, y, rng, X.sample_weight) for term in self._terms()]
-        for term in bound:
-            term.consider(self.n_components)
-        coupled = any(term.couples_samples for term in bound)
+    def _fit_problem(self, problem: Problem, options: Options) -> None:
+        """From what is to be minimised to fitted attributes."""
+        X = problem.X
+        for term in problem.bound:
+            term.consider(problem.n_components)
+        coupled = problem.couples_samples
         warn_unknown(X, "have codes that only the penalties determine" if coupled else "get zero codes", NO_COMPONENT)
-        options = Options(self.max_iter, self.tol, tuple(callbacks))
-        minimum = self._minimise(X, bound, self._starts(X, bound, rng, options), options)
-        self._losses: list[Term] = self._fits()
-        # Copies: these are the user's, who may change them, and terms may keep the state's for new samples.
-        self.embedding_ = np.array(minimum.state.W, order="C")
-        self.components_ = np.array(minimum.state.components, order="C")
+        minimum = solve(problem, options)
+        self._losses = [loss for term in problem.terms if (loss := term.scoring()) is not None]
         self._record(minimum.result)
-        self.scale_ = minimum.unit
-        warn_if_duplicate(self.embedding_, self.components_, minimum.terms, minimum.unit)
-        self._keep(minimum.terms, minimum.state)
+        self._settle(problem, minimum)
         if X.sample_weight is not None and (X.sample_weight == 0).any() and not coupled:
             # A sample that does not count leaves its code open: give it the one it would get as a new sample.
             unseen = np.flatnonzero(X.sample_weight == 0)
             self.embedding_[unseen] = self._code(X.take(unseen))
 
-    def _fits(self) -> list[Term]:
-        """What `score` measures new samples by: the terms that compare them with W H."""
-        # Element weights belong to the training samples.
-        return [replace(fit, weights=None) for fit in self._fit_terms()]
+    def _settle(self, problem: Problem, minimum: Minimum) -> None:
+        """Take over where the fit ended."""
+        # Copies: these are the user's, who may change them, and terms may keep the state's for new samples.
+        self.embedding_ = np.array(minimum.state.W, order="C")
+        self.components_ = np.array(minimum.state.components, order="C")
+        self.scale_ = minimum.unit
+        warn_if_duplicate(self.embedding_, self.components_, minimum.terms, minimum.unit)
+        self._keep(minimum.terms, minimum.state)
 
-    def _fit_terms(self) -> list[Frobenius | BetaDivergence]:
-        return [term for term in self._terms() if isinstance(term, Frobenius | BetaDivergence)]
+    def _record(self, result: Result) -> None:
+        """How the fit went."""
+        self.objective_ = result.objective
+        self.history_ = result.history
+        self.n_iter_ = result.n_iter
+        self.solver_ = result.solver
+        self.stop_reason_ = result.stop_reason
 
-    def _minimise(
-        self, X: Operand, bound: Sequence[BoundTerm], starts: Sequence[Callable[[], State]], options: Options
-    ) -> Minimum:
-        """Bring the terms into the scale, and minimise their sum."""
-        terms, unit = apply_scale(bound, self.scale)
-        objective = Objective(terms, **bind_domains(self._domains(), X, self.n_components))
-        result = minimise(objective, self._new_solver(objective), starts, options)
-        return Minimum(self._normalised(result.state, unit), result, terms, unit)
+    def _weighed(self, X: Operand) -> Operand:
+        """The data with the weights that samples have in the fit: those given, unless a method adds its own."""
+        return X
+
+    def _trusted(self) -> Array | None:
+        """Which samples have a say in where the clusters are; None: all."""
+        return None
 
     def _domains(self) -> dict[Factor, Domain]:
         """What a factor may be, where it is not simply non-negative."""
@@ -300,49 +295,20 @@ class BaseFactorization(
         """Where the fit ended, in the scale in which it is returned."""
         return normalise(state, unit)
 
-    def _record(self, result: Result) -> None:
-        """How the fit went."""
-        self.objective_ = result.objective
-        self.history_ = result.history
-        self.n_iter_ = result.n_iter
-        self.solver_ = result.solver
-        self.stop_reason_ = result.stop_reason
+    def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
+        """Where the fit begins; a method may have starts of its own."""
+        return NamedStart(**self._start_fields(shape, dtype))
 
-    def _starts(
-        self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState, options: Options
-    ) -> list[Callable[[], State]]:
-        """Makers of the starts to try; a method may start from what its terms know."""
-        given = self._given_start(X.shape, X.dtype)
-        if given is not None:
-            return [lambda: State(X, *given)]
-        init: Any = self.init
-        if init == "auto":
-            init = self._auto_init if X.missing is None else "random"
-            if init == "kmeans" and self.n_components > X.shape[0]:
-                init = "random"
-        # A start from singular vectors is always the same one.
-        n_starts = 1 if init.startswith("nndsvd") else self.n_init
-        seeds = rng.randint(np.iinfo(np.int32).max, size=n_starts)
-
-        anchored = any(term.anchored for term in terms)
-
-        def start(seed: int) -> State:
-            source = np.random.RandomState(seed)
-            if init == "sampled":
-                factors = sampled_start(X, self.n_components, source, self._fit_to, options)
-            else:
-                factors = start_factors(self._counted(X), self.n_components, init, source)
-            # Components that are tied to the samples start at their size, whatever the unit.
-            return State(X, *(as_coordinates(X, *factors) if anchored else factors))
-
-        return [partial(start, int(seed)) for seed in seeds]
-
-    def _fit_to(self, sample: Operand) -> Objective:
-        """The objective without its penalties, on other data."""
-        fits = self._fit_terms()
-        if not fits or any(fit.weights is not None for fit in fits):
-            raise ValueError("init='sampled' needs a fit without element weights; use init='random'.")
-        return Objective([fit.bind(sample) for fit in fits])
+    def _start_fields(self, shape: tuple[int, int], dtype: Any) -> dict[str, Any]:
+        """What the parameters say of the start."""
+        given = self._given_start(shape, dtype)
+        return {
+            "init": self.init if isinstance(self.init, str) else "auto",
+            "n_init": self.n_init,
+            "auto": self._auto_init,
+            "given": given,
+            "continues": given is not None and self._continues(shape),
+        }
 
     def _continues(self, shape: tuple[int, int]) -> bool:
         """Whether a fit to data of this shape goes on where the last one ended."""
@@ -350,8 +316,8 @@ class BaseFactorization(
         fitted = self.warm_start and hasattr(self, "embedding_")
         return fitted and self.embedding_.shape == (n, k) and self.components_.shape == (k, m)
 
-    def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, Array] | None:
-        """W and Hᵀ to start from, if the user gave them or a warm start has them."""
+    def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, ...] | None:
+        """The factors to start from, W and Hᵀ, if the user gave them or a warm start has them."""
         k = self.n_components
         signed = self._domains().get(COMPONENTS, NON_NEGATIVE).signed
         if self._continues(shape):

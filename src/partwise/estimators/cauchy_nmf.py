@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from ..core.objective import Objective
 from ..core.operand import Operand
 from ..core.state import State
-from ..core.term import BoundTerm, Term
+from ..core.term import Term
 from ..core.types import Array, IntArray
 from ..solvers.codes import code_rows
 from ..solvers.loop import Options, minimise
 from ..solvers.multiplicative import Multiplicative
+from ..solvers.problem import Minimum, Problem
 from ..terms import TruncatedCauchy
 from ..terms.cauchy import residual_deviation, truncated_entries
 from .base import BaseFactorization
@@ -108,42 +107,32 @@ class CauchyNMF(BaseFactorization):
         return Units(codes, 1 - codes, parameters={"cauchy_scale": 1}, results={"cauchy_scale_": 1})
 
     def _terms(self) -> list[Term]:
-        return [TruncatedCauchy(self.cauchy_scale_, self.truncation)]
+        scale = 1.0 if self.cauchy_scale == "auto" else self.cauchy_scale
+        return [TruncatedCauchy(scale, self.truncation)]
 
-    def _fits(self) -> list[Term]:
-        return self._terms()
-
-    def _fit_operand(
-        self,
-        X: Operand,
-        y: IntArray | None,
-        callbacks: list[Any],
-        rng: np.random.RandomState,
-    ) -> None:
-        given = self._given_start(X.shape, X.dtype)
+    def _problem(self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options) -> Problem:
+        """With the scale of the loss, and the factors of the fit that found it."""
+        problem = super()._problem(X, y, rng, options)
+        given = problem.start.given
         if given is not None:
-            deviation, self._begin = residual_deviation(X, *given), given
+            deviation = residual_deviation(X, *given)
         else:
-            options = Options(callbacks=tuple(callbacks))
             approaches = []
-            for start in super()._starts(X, (), rng, options):
+            for start in problem.states(options):
                 approaches.append(_approach(X, start(), options))
                 if options.is_spent():
                     break
-            deviation, self._begin = min(approaches, key=lambda approach: approach[0])
-        estimated = self.cauchy_scale == "auto"
-        self.cauchy_scale_ = SCALE_PER_DEVIATION * deviation if estimated else float(self.cauchy_scale)
-        try:
-            super()._fit_operand(X, y, callbacks, rng)
-        finally:
-            del self._begin
-        Ht = self.components_.T
-        self.outliers_ = truncated_entries(X, self.embedding_, Ht, self.truncation * self.cauchy_scale_)
+            deviation, given = min(approaches, key=lambda approach: approach[0])
+        scale = SCALE_PER_DEVIATION * deviation if self.cauchy_scale == "auto" else float(self.cauchy_scale)
+        return problem.with_terms([TruncatedCauchy(scale, self.truncation)]).begun(given)
 
-    def _starts(
-        self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState, options: Options
-    ) -> list[Callable[[], State]]:
-        return [partial(State, X, *self._begin)]
+    def _settle(self, problem: Problem, minimum: Minimum) -> None:
+        (term,) = problem.terms
+        assert isinstance(term, TruncatedCauchy)  # what `_problem` puts there
+        self.cauchy_scale_ = term.scale
+        super()._settle(problem, minimum)
+        Ht = self.components_.T
+        self.outliers_ = truncated_entries(problem.X, self.embedding_, Ht, self.truncation * self.cauchy_scale_)
 
     def _trusted(self) -> Array:
         shares = np.asarray(self.outliers_.mean(axis=1)).ravel()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from ..core.dual import KernelMatrix
-from ..core.term import BoundTerm, Term
-from ..core.types import Factor
+from ..core.term import Term
 from ..terms.dual import DualFit
 from .dual import BaseDualFactorization
 from .graph_parameters import GraphBesideKernel
 from .labelled import LabelledFactorization
 from .options import AutoScale
-from .scale import apply_scale
 from .units import Units, no_functions
 
 
@@ -87,6 +85,3 @@ class ConceptFactorization(GraphBesideKernel, BaseDualFactorization, LabelledFac
 
     def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
         return [DualFit()]
-
-    def _scaled(self, terms: list[BoundTerm]) -> tuple[list[BoundTerm], Factor | None]:
-        return apply_scale(terms, self.scale)

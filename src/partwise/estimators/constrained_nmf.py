@@ -10,6 +10,8 @@ from ..core.operand import Operand
 from ..core.storage import as_operand, group_means
 from ..core.term import Term
 from ..core.types import Array, IntArray
+from ..solvers.loop import Options
+from ..solvers.problem import Minimum, Problem
 from ..terms.constant import Constant
 from ..terms.divergence import order, row_potentials
 from .labelled import LabelledFactorization
@@ -81,42 +83,42 @@ class ConstrainedNMF(LabelledFactorization):
         return Units(codes, 1 - codes, order(self.loss))
 
     def _terms(self) -> list[Term]:
-        return [fit_term(self.loss), Constant(self._within, "within classes")]
+        return [fit_term(self.loss)]
 
-    def _fit_operand(
-        self,
-        X: Operand,
-        y: IntArray | None,
-        callbacks: list[Any],
-        rng: np.random.RandomState,
-    ) -> None:
-        """Factor the class means and the unlabelled samples, then hand every sample its group's code."""
+    def _problem(self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options) -> Problem:
+        """Factor the class means and the unlabelled samples."""
         self._groups = _groups(y)
-        self._within = 0.0
         n_groups = int(self._groups.max()) + 1
-        if n_groups == len(self._groups):
-            super()._fit_operand(X, None, callbacks, rng)
-            return
         weight = np.ones(X.shape[0], X.dtype) if X.sample_weight is None else X.sample_weight
-        means = group_means(X, self._groups, n_groups, weight)
-        beta = order(self.loss)
-        group_weight = np.bincount(self._groups, weights=weight, minlength=n_groups)
-        unit = X.mean() or 1.0
-        potentials = weight.astype(np.float64) @ row_potentials(X, beta, unit)
-        self._within = max(float(potentials - group_weight @ row_potentials(means, beta, unit)), 0.0)
-        with means.at_work():
-            super()._fit_operand(means, None, callbacks, rng)
+        within = 0.0
+        if n_groups < len(self._groups):
+            means = group_means(X, self._groups, n_groups, weight)
+            beta = order(self.loss)
+            group_weight = np.bincount(self._groups, weights=weight, minlength=n_groups)
+            unit = X.mean() or 1.0
+            potentials = weight.astype(np.float64) @ row_potentials(X, beta, unit)
+            within = max(float(potentials - group_weight @ row_potentials(means, beta, unit)), 0.0)
+            X = means
+        problem = super()._problem(X, None, rng, options)
+        return problem.with_terms([*problem.terms, Constant(within, "within classes")])
+
+    def _settle(self, problem: Problem, minimum: Minimum) -> None:
+        """Hand every sample its group's code."""
+        super()._settle(problem, minimum)
         self.embedding_ = self.embedding_[self._groups]
 
     def _misfit(self) -> float:
-        return super()._misfit() + self._within
+        return super()._misfit() + self.history_["within classes"][-1]
 
-    def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, Array] | None:
+    def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, ...] | None:
         given = super()._given_start((len(self._groups), shape[1]), dtype)
         if given is None or shape[0] == len(self._groups):
             return given
         W, Ht = given
         return group_means(as_operand(W), self._groups, shape[0], np.ones(len(W), dtype)).array, Ht
+
+    def _continues(self, shape: tuple[int, int]) -> bool:
+        return super()._continues((len(self._groups), shape[1]))
 
 
 def _groups(y: IntArray | None) -> IntArray:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..core.dual import KernelMatrix
-from ..core.term import BoundTerm, Term
-from ..core.types import CODES, COMPONENTS, Factor
+from ..core.term import Term
+from ..core.types import CODES, COMPONENTS
 from ..terms.dual import DualFit
 from .dual import BaseDualFactorization
 from .units import Units
@@ -60,6 +60,7 @@ class ConvexNMF(BaseDualFactorization):
     _cost = "about 28 T (6 T multiplicative)"
 
     _signed_data = True
+    scale = "auto"
     _printed_powers = {CODES: 0.5, COMPONENTS: 0.5}  # noqa: RUF012
 
     def _units(self) -> Units:
@@ -67,6 +68,3 @@ class ConvexNMF(BaseDualFactorization):
 
     def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
         return [DualFit()]
-
-    def _scaled(self, terms: list[BoundTerm]) -> tuple[list[BoundTerm], Factor | None]:
-        return terms, COMPONENTS

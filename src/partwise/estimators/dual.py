@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+from typing import Any, Literal
 
 import numpy as np
 
-from ..core.dual import DualState, KernelMatrix
+from ..core.domains import Domain
+from ..core.dual import KernelMatrix
 from ..core.objective import Objective
 from ..core.operand import Operand
-from ..core.state import State
 from ..core.storage import as_operand
-from ..core.term import BoundPenalty, BoundTerm, Term
-from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
+from ..core.term import Term
+from ..core.types import COMPONENTS, Array, Factor, IntArray
 from ..solvers.choice import choose_dual_solver
-from ..solvers.codes import code_rows, coding_terms
-from ..solvers.loop import Options, minimise
+from ..solvers.codes import code_rows
+from ..solvers.loop import Options
 from ..solvers.point import Solver
-from ..solvers.starts import dual_start
-from ..terms import Frobenius
-from ..terms.dual import BoundRobustDualFit
+from ..solvers.problem import Minimum, Problem
+from ..solvers.starting import DualStart, Start
 from ..terms.dual import dual as dual_state
 from .feature_maps import feature_map
-from .options import AutoScale, ClusterInit, Count, DualSolver, Kernel, NonNegative, Positive
-from .scale import apply_scale, normalise
+from .options import ClusterInit, Count, DualSolver, Kernel, NonNegative, Positive
 from .units import Units, no_functions
 from .unweighted import UnweightedFactorization
 from .validation import check_factor
@@ -67,7 +64,8 @@ class BaseDualFactorization(UnweightedFactorization):
     kernel: Kernel = "linear"
     bandwidth: Positive | None = None
     n_landmarks: Count = 500
-    scale: AutoScale = field(default="auto", init=False)
+    # Whatever leaves the scale free does not feel it.
+    scale: Literal["auto", "codes"] | None = field(default="codes", init=False)  # type: ignore[assignment]
     solver: DualSolver = "auto"  # type: ignore[assignment]
     init: ClusterInit = "auto"
     tol: NonNegative = 1e-4
@@ -93,53 +91,25 @@ class BaseDualFactorization(UnweightedFactorization):
         units = {**parameters, "bandwidth": 2.0}
         return Units(codes, kernel / 2 - codes, kernel, units, {"dual_components_": -codes}, (codes, -codes))
 
-    def _fit_operand(
-        self,
-        X: Operand,
-        y: IntArray | None,
-        callbacks: list[Any],
-        rng: np.random.RandomState,
-    ) -> None:
+    def _problem(self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options) -> Problem:
         self._map = feature_map(self.kernel, self.bandwidth, self.n_landmarks)
         kernel = self._map.fit(X, rng)
-        with kernel.operand.at_work():
-            dual = [term.bind(kernel.operand, y, rng) for term in self._dual_terms(kernel)]
-            on_codes = [term.bind(X, y, rng) for term in self._terms()]
-            for term in on_codes:
-                term.consider(self.n_components)
-            terms, unit = self._scaled([*dual, *on_codes])
-            objective = Objective(terms)
-            starts = self._dual_starts(kernel, dual, rng)
-            result = minimise(
-                objective, self._new_solver(objective), starts, Options(self.max_iter, self.tol, tuple(callbacks))
-            )
-            state = dual_state(normalise(result.state, unit))
-            self._settle(state, dual)
-            self._keep(terms[len(dual) :], state)
-        self._losses = self._fits()
-        self.scale_ = unit
-        self._record(result)
+        problem = replace(super()._problem(X, y, rng, options), kernel=kernel)
+        return problem.with_terms([*self._dual_terms(kernel), *problem.terms])
 
-    def _fits(self) -> list[Term]:
-        return [Frobenius()]
-
-    def _scaled(self, terms: list[BoundTerm]) -> tuple[list[BoundTerm], Factor | None]:
-        """The terms, penalties on free codes under the gauge, and the factor with columns of unit norm in the end."""
-        if any(term.orthogonality for term in terms):
-            return terms, None
-        if any(isinstance(term, BoundPenalty) for term in terms):
-            return apply_scale(terms, "auto")
-        # Whatever leaves the scale free does not feel it.
-        return terms, CODES
+    def _domains(self) -> dict[Factor, Domain]:
+        return {}
 
     def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
         return choose_dual_solver(self.solver, objective, self._printed_powers)
 
-    def _settle(self, state: DualState, bound: Sequence[BoundTerm]) -> None:
-        """The factors, and what new samples need of the terms on features, from where the fit ended."""
+    def _settle(self, problem: Problem, minimum: Minimum) -> None:
+        """The factors, and what new samples need, from where the fit ended."""
+        state = dual_state(minimum.state)
         self.embedding_ = np.array(state.W, order="C")
         self.dual_components_ = np.array(state.P.T, order="C")
-        self._coding_by_features = coding_terms(bound, state)
+        self.scale_ = minimum.unit
+        self._keep(minimum.terms, state)
         image = state.image(COMPONENTS)
         self._coding_factor = np.ascontiguousarray(state.P if image is None else image)
         if self._map.in_data_space:
@@ -147,29 +117,17 @@ class BaseDualFactorization(UnweightedFactorization):
         elif hasattr(self, "components_"):
             del self.components_
 
-    def _dual_starts(
-        self, kernel: KernelMatrix, bound: Sequence[BoundTerm], rng: np.random.RandomState
-    ) -> list[Callable[[], State]]:
-        n, k, dtype = kernel.operand.shape[0], self.n_components, kernel.operand.dtype
-        given = self._given_pair(n, dtype)
-        if given is not None:
-            return [lambda: DualState(kernel, *given)]
-        init: Any = self.init
-        if init == "auto":
-            init = self._auto_init if k <= n else "random"
-        doubt = next((term.doubt for term in bound if isinstance(term, BoundRobustDualFit)), None)
-        n_starts: int = self.n_init
-        seeds = rng.randint(np.iinfo(np.int32).max, size=n_starts)
+    def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
+        return DualStart(**self._start_fields(shape, dtype))
 
-        def start(seed: int) -> State:
-            return dual_start(kernel, k, init, np.random.RandomState(seed), doubt)
+    def _continues(self, shape: tuple[int, int]) -> bool:
+        fitted = self.warm_start and hasattr(self, "embedding_")
+        return fitted and self.embedding_.shape == (shape[0], self.n_components)
 
-        return [partial(start, int(seed)) for seed in seeds]
-
-    def _given_pair(self, n: int, dtype: Any) -> tuple[Array, Array] | None:
+    def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, ...] | None:
         """W and P to start from, if the user gave them or a warm start has them."""
-        k = self.n_components
-        if self.warm_start and hasattr(self, "embedding_") and self.embedding_.shape == (n, k):
+        n, k = shape[0], self.n_components
+        if self._continues(shape):
             return self.embedding_.astype(dtype), np.array(self.dual_components_.T, dtype, order="C")
         if isinstance(self.init, str):
             return None
@@ -189,8 +147,7 @@ class BaseDualFactorization(UnweightedFactorization):
     def _code(self, X: Operand) -> Array:
         mapped = self._map.new(X)
         with mapped.at_work():
-            by_features = [term.bind(mapped) for term in self._coding_by_features]
-            objective = Objective([*by_features, *(term.bind(X) for term in self._coding)])
+            objective = Objective([term.bind(mapped if term.dual else X) for term in self._coding])
             return code_rows(objective, mapped, self._coding_factor.astype(X.dtype, copy=False))
 
     def inverse_transform(self, X: Any) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..clusters import Assignment
 from ..core.door import read_data
 from ..core.operand import Missing, Operand
 from ..core.state import State
@@ -18,7 +19,6 @@ from ..core.types import Array, IntArray
 from ..solvers.codes import code_samples, coding_terms
 from ..terms import BetaDivergence
 from ..terms.divergence import order
-from .assignment import Assignment
 from .sklearn_bases import TransformerMixin
 from .units import Rescaled, Units, Unscalable, check_new_X, scaled
 from .validation import check_sample_weight, refuse_unknown, warn_unknown, what_is_missing

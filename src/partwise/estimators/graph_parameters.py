@@ -91,7 +91,7 @@ class GraphOnCodes(GraphParameters):
     graph_strength: StrengthOrAuto = "auto"
 
     def _graph_terms(self) -> list[Term]:
-        return [] if self.graph_strength == 0 else [self._neighbor_graph(cast(float, self.graph_strength))]
+        return [self._neighbor_graph(cast(float, self.graph_strength))]
 
     def _uses_labels(self) -> bool:
         return bool(self.use_labels)

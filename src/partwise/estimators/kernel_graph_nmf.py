@@ -82,6 +82,8 @@ class KernelGraphNMF(GraphBesideKernel, BaseDualFactorization, LabelledFactoriza
     _cost = "about 28 T + edges · k (6 T multiplicative), T with the kernel's features"
 
     _signed_data = True
+    # A graph is measured where components have unit norm, unless codes are orthogonal.
+    scale = "auto"
     _printed_powers = {CODES: 1.0, COMPONENTS: 1.0}  # noqa: RUF012
 
     def _units(self) -> Units:
@@ -100,4 +102,4 @@ class KernelGraphNMF(GraphBesideKernel, BaseDualFactorization, LabelledFactoriza
         orthogonality = self.orthogonality
         if orthogonality == "auto":
             orthogonality = float(kernel.diagonal().sum()) / self.n_components
-        return [DualFit(), *([Orthogonality(orthogonality)] if orthogonality > 0 else [])]
+        return [DualFit(), Orthogonality(orthogonality)]

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..clusters import Assignment
 from ..core.storage import as_operand
 from ..core.types import Array, IntArray
 from ..persistence import Persistent
-from .assignment import Assignment
 from .fitted import rebuilt
 from .options import Count, RandomState
 from .parameters import Parametrised

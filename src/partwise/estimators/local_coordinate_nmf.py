@@ -88,6 +88,5 @@ class LocalCoordinateNMF(GraphOnCodes, LossBesidePenalty, OpenFactorization, Lab
         return Units(codes, 1 - codes, fit, strengths)
 
     def _terms(self) -> list[Term]:
-        strength = cast(float, self.coordinate_strength)
-        coordinates = [LocalCoordinates(strength)] if strength > 0 else []
-        return [fit_term(self.loss), *coordinates, *self._graph_terms()]
+        coordinates = LocalCoordinates(cast(float, self.coordinate_strength))
+        return [fit_term(self.loss), coordinates, *self._graph_terms()]

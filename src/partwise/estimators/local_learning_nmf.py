@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import cast
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
-import numpy as np
-
-from ..core.operand import Operand
+from ..clusters import Assignment
 from ..core.state import State
-from ..core.term import BoundTerm, Term
+from ..core.term import Term
 from ..solvers.loop import Options
+from ..solvers.problem import Problem
 from ..solvers.spectral import spectral_embedding
+from ..solvers.starting import NamedStart, Start
 from ..solvers.starts import start_from_labels
 from ..terms.divergence import order
-from ..terms.local_learning import BoundLocalLearning
-from .assignment import Assignment
+from ..terms.local_learning import BoundLocalLearning, LocalLearning
 from .loss_parameters import LossBesidePenalty
 from .nmf import fit_term
 from .open_components import OpenFactorization
@@ -85,17 +84,24 @@ class LocalLearningNMF(PredictorParameters, LossBesidePenalty, OpenFactorization
         return Units(codes, 1 - codes, fit, {"local_strength": fit - 2 * codes, **self._predictor_units()})
 
     def _terms(self) -> list[Term]:
-        fit = fit_term(self.loss)
-        return [fit] if self.local_strength == 0 else [fit, self._local_learning(cast(float, self.local_strength))]
+        return [fit_term(self.loss), self._local_learning(cast(float, self.local_strength))]
 
-    def _starts(
-        self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState, options: Options
-    ) -> list[Callable[[], State]]:
-        if self.init != "spectral" or self._given_start(X.shape, X.dtype) is not None:
-            return super()._starts(X, terms, rng, options)
-        penalty = next((term for term in terms if isinstance(term, BoundLocalLearning)), None)
-        residual = (self._local_learning(0.0).bind(X) if penalty is None else penalty).residual
-        seed = int(rng.randint(np.iinfo(np.int32).max))
-        k = cast(int, self.n_components)
+    def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
+        kind = SpectralStart if self.init == "spectral" else NamedStart
+        return kind(**self._start_fields(shape, dtype))
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralStart(Start):
+    """From the clusters of :class:`LocalLearningClustering`."""
+
+    def _count(self, init: str) -> int:
+        return 1
+
+    def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
+        X, k = problem.X, problem.n_components
+        (term,) = (term for term in problem.terms if isinstance(term, LocalLearning))
+        penalty = next((bound for bound in problem.bound if isinstance(bound, BoundLocalLearning)), None)
+        residual = (replace(term, strength=1.0).bind(X) if penalty is None else penalty).residual
         labels = Assignment(spectral_embedding(residual, k), "kmeans", seed).labels
-        return [lambda: State(X, *start_from_labels(X, labels, k))]
+        return problem.state(*start_from_labels(X, labels, k))

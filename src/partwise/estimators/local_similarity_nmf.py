@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from ..core.dual import DualState, KernelMatrix
-from ..core.term import BoundTerm, Term
+from ..core.dual import KernelMatrix
+from ..core.term import Term
+from ..solvers.problem import Minimum, Problem
 from ..solvers.starts import feature_residuals
 from ..terms.dual import BoundRobustDualFit, DualFit, LocalSimilarity, RobustDualFit
 from ..terms.orthogonality import Orthogonality
@@ -113,15 +112,11 @@ class LocalSimilarityNMF(BaseDualFactorization):
 
     def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
         limit = self._outlier_strength(kernel)
-        terms: list[Term] = [DualFit(0.5) if limit == np.inf else RobustDualFit(limit)]
-        if self.similarity_strength > 0:
-            terms.append(LocalSimilarity(self.similarity_strength))
         orthogonality = self.orthogonality
         if orthogonality == "auto":
             orthogonality = float(kernel.diagonal().sum()) / self.n_components
-        if orthogonality > 0:
-            terms.append(Orthogonality(orthogonality))
-        return terms
+        fit = DualFit(0.5) if limit == np.inf else RobustDualFit(limit)
+        return [fit, LocalSimilarity(self.similarity_strength), Orthogonality(orthogonality)]
 
     def _outlier_strength(self, kernel: KernelMatrix) -> float:
         if not self._map.in_data_space:
@@ -133,7 +128,7 @@ class LocalSimilarityNMF(BaseDualFactorization):
         varying = spread > np.sqrt(np.finfo(X.dtype).eps) * np.sqrt(X.column_squared_norms())
         return OUTLIER_SHARE * float(np.median(spread[varying])) if varying.any() else np.inf
 
-    def _settle(self, state: DualState, bound: Sequence[BoundTerm]) -> None:
-        super()._settle(state, bound)
-        fit = bound[0]
-        self.outliers_ = 1 - fit.weights(state) if isinstance(fit, BoundRobustDualFit) else None
+    def _settle(self, problem: Problem, minimum: Minimum) -> None:
+        super()._settle(problem, minimum)
+        fit = minimum.terms[0]
+        self.outliers_ = 1 - fit.weights(minimum.state) if isinstance(fit, BoundRobustDualFit) else None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..core.operand import Missing, Operand
 from ..core.storage import as_operand
 from ..core.term import Term
 from ..core.types import CODES, COMPONENTS, Array, dot64
+from ..solvers.starting import NamedStart, Start
 from ..terms import L1, L2, BetaDivergence, Frobenius
 from ..terms.divergence import order, power
 from .open_components import OpenFactorization
@@ -82,13 +85,13 @@ class NMF(OpenFactorization):
     _cost = "2 T (4 T entry by entry: divergences, missing entries)"
 
     def _terms(self) -> list[Term]:
-        penalties = [
+        return [
+            fit_term(self.loss),
             L1(self.l1_codes, CODES),
             L2(self.l2_codes, CODES),
             L1(self.l1_components, COMPONENTS),
             L2(self.l2_components, COMPONENTS),
         ]
-        return [fit_term(self.loss), *(penalty for penalty in penalties if penalty.strength > 0)]
 
     def _units(self) -> Units:
         # Samples at the scale of a cut have no unit.
@@ -117,9 +120,12 @@ class NMF(OpenFactorization):
         self._total = X.t_dot(weight[:, None])
         return as_operand(X.array, X.missing, (weight * self._cut_weight(X)).astype(X.dtype))
 
+    def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
+        seen = None if self.weighting is None else self._counted
+        return NamedStart(**self._start_fields(shape, dtype), seen=seen)
+
     def _counted(self, X: Operand) -> Operand:
-        if self.weighting is None:
-            return X
+        """Weighed data with the given weights alone, which say how often a sample is there and have no unit."""
         return as_operand(X.array, X.missing, (X.sample_weight / self._cut_weight(X)).astype(X.dtype))
 
     def _cut_weight(self, X: Operand) -> Array:

@@ -10,12 +10,10 @@ import numpy as np
 from ..core.domains import Domain, OneEntry
 from ..core.operand import Operand
 from ..core.state import State
-from ..core.term import Term
 from ..core.types import CODES, Array, Factor, column_norms
 from ..solvers.one_entry import best_entry
-from ..terms import Frobenius
+from ..solvers.scale import rescaled, warn_if_dead
 from .options import Assign, NonNegative, OrthogonalSolver
-from .scale import rescaled, warn_if_dead
 from .units import Units
 from .unweighted import UnweightedFactorization
 
@@ -43,9 +41,6 @@ class BaseOrthogonal(UnweightedFactorization):
     def _domains(self) -> dict[Factor, Domain]:
         # The multiplicative rules only approach it.
         return {} if self.solver == "multiplicative" else {CODES: OneEntry()}
-
-    def _fits(self) -> list[Term]:
-        return [Frobenius()]
 
     def _normalised(self, state: State, unit: Factor | None) -> State:
         """Codes at unit norm. A component that no sample uses keeps an empty column: any other would overlap."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,15 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.domains import Domain, OneEntry
 from ..core.objective import Objective
-from ..core.operand import Operand
 from ..core.state import State
-from ..core.storage import as_operand
-from ..core.term import BoundTerm, Term
+from ..core.term import Term
 from ..core.tri import TriState
-from ..core.types import CODES, COMPONENTS, FACTORS, Array, Factor, IntArray, column_norms, dot64
-from ..solvers.loop import Options
+from ..core.types import FACTORS, Array, Factor, IntArray, column_norms
 from ..solvers.point import Solver
-from ..solvers.starts import start_codes
+from ..solvers.problem import Minimum, Problem
+from ..solvers.scale import warn_if_dead
+from ..solvers.starting import Start, TriStart
 from ..solvers.tri_multiplicative import TriMultiplicative
 from ..terms.orthogonal_fit import TriFit, tri
 from .options import ClusterInit, Count
@@ -108,39 +107,23 @@ class OrthogonalTriNMF(BaseOrthogonal):
     def _domains(self) -> dict[Factor, Domain]:
         return dict.fromkeys(FACTORS, OneEntry()) if super()._domains() else {}
 
-    def _starts(
-        self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState, options: Options
-    ) -> list[Callable[[], State]]:
-        k, n_columns = self.n_components, self.n_column_clusters or self.n_components
-        given = self._given_triple(X.shape, n_columns, X.dtype)
-        if given is not None:
-            return [lambda: TriState(X, *given)]
-        features = as_operand(X.array.T)
-        inits: list[Any] = [
-            ("kmeans" if wanted <= available else "random") if self.init == "auto" else self.init
-            for wanted, available in zip((k, n_columns), X.shape, strict=True)
-        ]
+    def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
+        return TriStart(**self._start_fields(shape, dtype), n_column_clusters=self._n_columns)
 
-        def start(seed: int) -> State:
-            source = np.random.RandomState(seed)
-            F, G = start_codes(X, k, inits[0], source), start_codes(features, n_columns, inits[1], source)
-            F, G = (A / column_norms(A).astype(A.dtype) for A in (F, G))
-            state = TriState(X, F, G, np.zeros((k, n_columns), X.dtype))
-            S = state.blocks()
-            # Columns that overlap count twice in FᵀXG; one number makes up for that.
-            energy = dot64(state.gram(CODES) @ S, S @ state.gram(COMPONENTS))
-            return state.joined(S * X.dtype.type(dot64(S, S) / energy) if energy > 0 else S)
+    @property
+    def _n_columns(self) -> int:
+        return self.n_column_clusters or self.n_components
 
-        return [partial(start, int(seed)) for seed in rng.randint(np.iinfo(np.int32).max, size=self.n_init)]
+    def _continues(self, shape: tuple[int, int]) -> bool:
+        fits = hasattr(self, "association_") and self.association_.shape[1] == self._n_columns
+        return fits and super()._continues(shape)
 
-    def _given_triple(self, shape: tuple[int, int], n_columns: int, dtype: Any) -> tuple[Array, Array, Array] | None:
+    def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, ...] | None:
         """F, G and S to start from, if the user gave them or a warm start has them."""
-        n, m = shape
-        k, init = self.n_components, self.init
-        if self.warm_start and hasattr(self, "embedding_"):
-            fitted = self.embedding_, self.association_, self.feature_embedding_
-            if tuple(part.shape for part in fitted) == ((n, k), (k, n_columns), (m, n_columns)):
-                init = fitted
+        (n, m), k, n_columns = shape, self.n_components, self._n_columns
+        init = self.init
+        if self._continues(shape):
+            init = self.embedding_, self.association_, self.feature_embedding_
         if isinstance(init, str):
             return None
         if self.n_init != 1:
@@ -155,14 +138,19 @@ class OrthogonalTriNMF(BaseOrthogonal):
         )
 
     def _normalised(self, state: State, unit: Factor | None) -> State:
-        """Both factors at unit norm, the scale in S; the result has the two factors of every other method."""
+        """Both factors at unit norm, the scale in S."""
         state = tri(state)
         lengths = [np.where(norms > 0, norms, 1) for norms in (column_norms(state.W), column_norms(state.Ht))]
         dtype = state.W.dtype
-        self.feature_embedding_ = np.ascontiguousarray(state.Ht / lengths[1].astype(dtype))
-        self.association_ = (lengths[0][:, None] * state.S * lengths[1]).astype(dtype)
-        W = state.W / lengths[0].astype(dtype)
-        return super()._normalised(State(state.X, W, self.feature_embedding_ @ self.association_.T), unit)
+        F, G = state.W / lengths[0].astype(dtype), state.Ht / lengths[1].astype(dtype)
+        S = (lengths[0][:, None] * state.S * lengths[1]).astype(dtype)
+        warn_if_dead(State(state.X, F, G @ S.T))
+        return TriState(state.X, F, G, S)
+
+    def _settle(self, problem: Problem, minimum: Minimum) -> None:
+        super()._settle(problem, minimum)
+        state = tri(minimum.state)
+        self.feature_embedding_, self.association_ = np.ascontiguousarray(state.Ht), state.S
 
     @property
     def row_labels_(self) -> IntArray:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import field
-from functools import partial
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from ..core.domains import Domain, Free
-from ..core.objective import Objective
-from ..core.operand import Operand
-from ..core.state import State
-from ..core.term import BoundTerm, Term
+from ..core.term import Term
 from ..core.types import CODES, COMPONENTS, Factor
-from ..solvers.free import best_free
-from ..solvers.loop import Options
-from ..solvers.starts import start_codes
+from ..solvers.starting import CodesStart, Start
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .options import ClusterInit, NonNegative
@@ -96,20 +87,5 @@ class SemiNMF(BaseFactorization):
     def _domains(self) -> dict[Factor, Domain]:
         return {COMPONENTS: Free()}
 
-    def _starts(
-        self, X: Operand, terms: Sequence[BoundTerm], rng: np.random.RandomState, options: Options
-    ) -> list[Callable[[], State]]:
-        given = self._given_start(X.shape, X.dtype)
-        if given is not None:
-            return [lambda: State(X, *given)]
-        k: int = self.n_components
-        init: Any = self.init
-        if init == "auto":
-            init = self._auto_init if k <= X.shape[0] else "random"
-
-        def start(seed: int) -> State:
-            W = start_codes(X, k, init, np.random.RandomState(seed))
-            state = State(X, W, np.zeros((X.shape[1], k), X.dtype))
-            return state.replace(COMPONENTS, best_free(Objective(terms), state, COMPONENTS))
-
-        return [partial(start, int(seed)) for seed in rng.randint(np.iinfo(np.int32).max, size=self.n_init)]
+    def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
+        return CodesStart(**self._start_fields(shape, dtype))

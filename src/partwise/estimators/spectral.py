@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..clusters import Assignment
 from ..core.operand import Operand
 from ..core.storage import as_operand
 from ..core.types import Array, IntArray
 from ..persistence import Persistent
-from .assignment import Assignment
 from .options import Count, RandomState
 from .parameters import Parametrised
 from .sklearn_bases import BaseEstimator, ClusterMixin

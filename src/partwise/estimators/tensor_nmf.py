@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from ..core.domains import Domain, RankOne
-from ..core.operand import Operand
 from ..core.outer_products import outer_products, split_modes
 from ..core.term import Term
-from ..core.types import COMPONENTS, Factor, IntArray, column_norms
+from ..core.types import COMPONENTS, Factor, column_norms
+from ..solvers.problem import Minimum, Problem
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .options import NonNegative
@@ -78,16 +78,10 @@ class TensorNMF(BaseFactorization):
     def _domains(self) -> dict[Factor, Domain]:
         return {COMPONENTS: RankOne(self.sample_shape)}
 
-    def _fit_operand(
-        self,
-        X: Operand,
-        y: IntArray | None,
-        callbacks: list[Any],
-        rng: np.random.RandomState,
-    ) -> None:
-        super()._fit_operand(X, y, callbacks, rng)
-        shape = (X.shape[1],) if self.sample_shape is None else self.sample_shape
-        modes = split_modes(self.components_.T, shape)
-        norms = [np.maximum(column_norms(mode), np.finfo(X.dtype).tiny).astype(X.dtype) for mode in modes]
+    def _settle(self, problem: Problem, minimum: Minimum) -> None:
+        super()._settle(problem, minimum)
+        H, dtype = self.components_, self.components_.dtype
+        modes = split_modes(H.T, (H.shape[1],) if self.sample_shape is None else self.sample_shape)
+        norms = [np.maximum(column_norms(mode), np.finfo(dtype).tiny).astype(dtype) for mode in modes]
         self.mode_factors_ = [mode / norm for mode, norm in zip(modes, norms, strict=True)]
         self.components_ = np.ascontiguousarray(outer_products(self.mode_factors_).T)

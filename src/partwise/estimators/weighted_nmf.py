@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from copy import copy
-from typing import Any, Self
+from dataclasses import replace
 
 import numpy as np
 
 from ..core.operand import Missing, Operand
 from ..core.term import Term
 from ..core.types import IntArray
+from ..solvers.loop import Options
+from ..solvers.problem import Problem
 from ..terms import BetaDivergence, Frobenius
 from ..terms.divergence import order
 from ..terms.entries import check_weights, known_counts, restrict
@@ -78,35 +79,14 @@ class WeightedNMF(OpenFactorization):
 
     def _terms(self) -> list[Term]:
         beta = order(self.loss)
-        weights = getattr(self, "_bound_weights", self.weights)
-        return [Frobenius(weights) if beta == 2 else BetaDivergence(beta, weights)]
+        return [Frobenius(self.weights) if beta == 2 else BetaDivergence(beta, self.weights)]
 
-    def _restricted(self, X: Operand) -> tuple[Operand, Any]:
+    def _problem(self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options) -> Problem:
         """The data without what does not count, and the weights of the rest."""
-        weights = None
-        if self.weights is not None:
-            weights = check_weights(self.weights(X.array) if callable(self.weights) else self.weights, X)
-            X, weights = restrict(X, weights)
-            if not known_counts(X)[0].any():
-                raise ValueError("Nothing of X is observed: all entries are missing or have weight zero.")
-        return X, weights
-
-    def _observed(self, X: Operand) -> tuple[Self, Operand]:
-        recipe = copy(self)
-        X, recipe._bound_weights = self._restricted(X)
-        return recipe, X
-
-    def _fit_operand(
-        self,
-        X: Operand,
-        y: IntArray | None,
-        callbacks: list[Any],
-        rng: np.random.RandomState,
-    ) -> None:
-        X, self._bound_weights = self._restricted(X)
-        try:
-            with X.at_work():
-                super()._fit_operand(X, y, callbacks, rng)
-        finally:
-            # They are as large as the data and new samples have none.
-            del self._bound_weights
+        if self.weights is None:
+            return super()._problem(X, y, rng, options)
+        X, weights = restrict(X, check_weights(self.weights(X.array) if callable(self.weights) else self.weights, X))
+        if not known_counts(X)[0].any():
+            raise ValueError("Nothing of X is observed: all entries are missing or have weight zero.")
+        problem = super()._problem(X, y, rng, options)
+        return problem.with_terms([replace(fit, weights=weights) for fit in problem.fits])

@@ -22,20 +22,21 @@ predicts hidden entries best.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from ..clusters import Rule
 from ..core.operand import Operand
-from ..core.state import State
 from ..core.storage import as_operand
-from ..core.types import Array, IntArray
+from ..core.types import Array
 from ..core.warn import quiet
 from ..solvers.codes import code_samples, coding_terms
 from ..solvers.loop import Options
+from ..solvers.problem import Problem
+from ..solvers.starting import Factors
 from .criteria import stability
 from .entries import Predictions, smallest_good
 from .grids import Grid, Kind, strength_unit
@@ -48,10 +49,9 @@ from .trials import (
     MORE_KMEANS_STARTS,
     SHORT,
     UNLIMITED,
-    Factors,
-    Recipe,
     Trial,
     Trials,
+    given_graph,
 )
 
 # Choices are made on at most so many rows; the final fit is of all.
@@ -73,65 +73,65 @@ SPENT = "the default: the budget was spent before there was enough to compare"
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """Values for all that was open, the factors (W, H) that the final fit starts from, and the reasons.
+    """The problem with values for all that was open, beginning where the choice has left off, and the reasons.
 
-    The start is None if nothing was compared: then the fit starts as it would with fixed values.
+    If nothing was compared, the problem begins as it would with fixed values.
     """
 
-    parameters: dict[str, Any]
-    start: tuple[Array, Array] | None
+    problem: Problem
     selection: Selection
 
 
 def choose(
-    recipe: Recipe,
+    problem: Problem,
     grids: Mapping[str, Grid],
-    X: Operand,
-    y: IntArray | None,
-    rng: np.random.RandomState,
+    assign: Rule = "kmeans",
     options: Options = UNLIMITED,
+    last: Selection | None = None,
+    verbose: int = 0,
 ) -> Choice:
-    """Choose the open parameters of a recipe, one after the other.
+    """Choose the open parameters of a problem, one after the other.
 
     Strengths and neighbours keep their defaults where there is nothing to compare, and the selection says why; a fit
     that goes on where the last one ended keeps what that one chose.
 
     Parameters
     ----------
-    recipe : estimator
+    problem : Problem
     grids : mapping of str to Grid
         What is open.
-    X : Operand
-    y : ndarray of int or None
-    rng : numpy.random.RandomState
+    assign : {"kmeans", "argmax"}, default="kmeans"
+        How clusters are read off the codes.
     options : Options
         Of the fit that the choice is for. When a budget is spent, or after Ctrl-C, what is best so far is
         taken; a strength whose default was not reached keeps it.
+    last : Selection, optional
+        What the last fit chose.
+    verbose : int, default=0
+        Whether to print what is tried.
     """
-    if X.missing is not None or getattr(recipe, "weights", None) is not None:
-        return _by_hidden_entries(recipe, grids, X, y, rng, options)
+    X = problem.X
+    if not grids:
+        return Choice(problem, Selection({}, (), 0, X.shape[0]))
+    if X.missing is not None or any(fit.weights is not None for fit in problem.fits):
+        return _by_hidden_entries(problem, grids, options, verbose)
     if X.shape[0] < 2 and "n_components" in grids:
         raise ValueError(f"{' and '.join(grids)} cannot be chosen from a single sample, which has no neighbours.")
-    not_chosen = {name: why for name, grid in grids.items() if (why := _hindrance(recipe, grid, X)) is not None}
-    chosen = _defaults(recipe, grids, X)
-    if recipe._continues(X.shape):
-        last = recipe.selection_.choice if hasattr(recipe, "selection_") else {}
-        chosen |= {name: last[name] for name in not_chosen if name in last}
+    not_chosen = {name: why for name, grid in grids.items() if (why := _hindrance(problem, grid)) is not None}
+    chosen = _defaults(problem, grids)
+    if problem.start.continues and last is not None:
+        chosen |= {name: last.choice[name] for name in not_chosen if name in last.choice}
     if len(not_chosen) == len(grids):
-        return Choice(chosen, None, Selection(chosen, (), 0, X.shape[0], not_chosen))
-    # The final fit says what is to be said of the data.
+        return Choice(problem.with_values(chosen), Selection(chosen, (), 0, X.shape[0], not_chosen))
+    sample = _sample(problem)
+    if sample is problem:
+        # What terms have to say of the data is said now: the final fit shares what they build.
+        _ = problem.with_values(chosen).bound
     with quiet():
-        return _chosen(recipe, grids, X, y, rng, chosen, not_chosen, options)
+        return _chosen(problem, sample, grids, chosen, not_chosen, options, assign, verbose)
 
 
-def _by_hidden_entries(
-    recipe: Any,
-    grids: Mapping[str, Grid],
-    X: Operand,
-    y: IntArray | None,
-    rng: np.random.RandomState,
-    options: Options,
-) -> Choice:
+def _by_hidden_entries(problem: Problem, grids: Mapping[str, Grid], options: Options, verbose: int) -> Choice:
     """Choose the number of components by predictions: where entries are unknown, samples have no neighbours."""
     others = [name for name, grid in grids.items() if grid.kind != "components"]
     if others:
@@ -140,48 +140,47 @@ def _by_hidden_entries(
             "neighbours. Give a number; n_components can be chosen, by predicting hidden entries."
         )
     ((name, grid),) = grids.items()
-    recipe, X = recipe._observed(X)
-    sample, y = _sample(recipe, X, y, rng)
-    predict = Predictions.of(recipe, sample, y, rng, options)
+    n_samples = problem.X.shape[0]
+    sample = _sample(problem)
+    predict = Predictions.of(sample, options)
 
     def trial(k: int) -> Array:
-        saved = predict({name: k})
-        _tell(recipe, name, k, {PREDICTION: float(saved.mean())})
+        saved = predict(k)
+        _tell(verbose, name, k, {PREDICTION: float(saved.mean())})
         return saved
 
-    grid = grid.at_most(min(sample.shape)) if grid.refined else grid
+    grid = grid.at_most(min(sample.X.shape)) if grid.refined else grid
     numbers, rows = count(grid, trial, lambda rows: int(np.mean(rows, axis=1).argmax()), options)
     if nothing_compared(grid, numbers, options):
-        selection = Selection({name: default_number(grid)}, (), 0, X.shape[0], {name: SPENT})
+        selection = Selection({name: default_number(grid)}, (), 0, n_samples, {name: SPENT})
     else:
         worth = np.array(rows)
         chosen, unknown = numbers[smallest_good(worth)], np.full(len(numbers), np.nan)
         criteria = {PREDICTION: worth}
         path = Path(name, np.array(numbers), criteria, unknown, (PREDICTION,), chosen, 0, cut_short=options.is_spent())
-        selection = Selection({name: chosen}, (path,), sample.shape[0], X.shape[0])
-    _tell_choice(recipe, selection.choice)
-    return Choice(selection.choice, None, selection)
+        selection = Selection({name: chosen}, (path,), sample.X.shape[0], n_samples)
+    _tell_choice(verbose, selection.choice)
+    return Choice(problem.with_values(selection.choice), selection)
 
 
 def _chosen(
-    recipe: Recipe,
+    problem: Problem,
+    sample: Problem,
     grids: Mapping[str, Grid],
-    X: Operand,
-    y: IntArray | None,
-    rng: np.random.RandomState,
     chosen: dict[str, Any],
     not_chosen: dict[str, str],
     options: Options,
+    assign: Rule,
+    verbose: int,
 ) -> Choice:
     """Walk through the values of one parameter after the other, with the defaults of those that follow."""
-    sample, y = _sample(recipe, X, y, rng)
-    trials = Trials(recipe, sample, y, rng, options)
+    trials = Trials(sample, assign, options, verbose)
     paths: list[Path] = []
     best = None
     for name, grid in grids.items():
         if name in not_chosen:
             continue
-        grid = _fitting(grid, sample)
+        grid = _fitting(grid, sample.X)
         found = SPENT if paths and options.is_spent() else _walk(trials, name, grid, chosen)
         if isinstance(found, str):
             not_chosen[name] = found
@@ -191,24 +190,26 @@ def _chosen(
         path, best = found
         chosen[name] = path.chosen
         paths.append(path)
-    _tell_choice(recipe, chosen)
-    selection = Selection(chosen, tuple(paths), sample.shape[0], X.shape[0], not_chosen)
+    _tell_choice(verbose, chosen)
+    selection = Selection(chosen, tuple(paths), sample.X.shape[0], problem.X.shape[0], not_chosen)
+    settled = problem.with_values(chosen)
     if best is None:
-        return Choice(chosen, None, selection)
-    start = best.factors if sample is X else _extended(trials.with_parameters(chosen), best.factors, sample, X)
-    return Choice(chosen, (start[0], start[1].T), selection)
+        return Choice(settled, selection)
+    return Choice(
+        settled.begun(best.factors if sample is problem else _extended(sample, best.factors, problem)), selection
+    )
 
 
-def _hindrance(recipe: Any, grid: Grid, X: Operand) -> str | None:
+def _hindrance(problem: Problem, grid: Grid) -> str | None:
     """Why a strength or a number of neighbours cannot be chosen by its clusters, if it cannot."""
     if grid.kind == "components":
         return None
-    if recipe._continues(X.shape):
+    if problem.start.continues:
         return "not chosen: the last fit goes on"
-    k = recipe.n_components
+    k = problem.n_components
     if k == 1:
         return "the default: one component has no clusters to compare"
-    if isinstance(k, Integral) and (distinct := _distinct(X)) <= int(k):
+    if isinstance(k, Integral) and (distinct := _distinct(problem.X)) <= int(k):
         return f"the default: {distinct} distinct sample{'s' * (distinct > 1)} cannot make {k} clusters to compare"
     return None
 
@@ -219,23 +220,24 @@ def _distinct(X: Operand) -> int:
     return len(np.unique(np.round(along / (np.abs(along).max() or 1.0), 9)))
 
 
-def _defaults(recipe: Any, grids: Mapping[str, Grid], X: Operand) -> dict[str, Any]:
+def _defaults(problem: Problem, grids: Mapping[str, Grid]) -> dict[str, Any]:
     """Values for what is open until it is chosen, in the unit of the data."""
     values: dict[str, Any] = {name: grid.meanwhile for name, grid in grids.items()}
+    meanwhile = problem.with_values(values)
     for name, grid in grids.items():
         if grid.kind == "strength" and grid.refined:
-            values[name] *= strength_unit(copy(recipe).set_params(**values), name, X)
+            values[name] *= strength_unit(meanwhile, name)
     return values
 
 
-def _sample(recipe: Any, X: Operand, y: IntArray | None, rng: np.random.RandomState) -> tuple[Operand, IntArray | None]:
+def _sample(problem: Problem) -> Problem:
     """Some of the rows, if there are many. A graph or weights that the user gave, even by a function, are of all."""
-    n = X.shape[0]
-    if n <= MOST_ROWS or any(getattr(recipe, name, None) is not None for name in ("graph", "weights")):
-        return X, y
-    rows = np.sort(rng.choice(n, MOST_ROWS, replace=False))
+    X, y, n = problem.X, problem.labels, problem.X.shape[0]
+    if n <= MOST_ROWS or given_graph(problem) is not None or any(fit.weights is not None for fit in problem.fits):
+        return problem
+    rows = np.sort(problem.rng.choice(n, MOST_ROWS, replace=False))
     weight = None if X.sample_weight is None else X.sample_weight[rows]
-    return as_operand(X.take(rows).array, X.missing, weight), None if y is None else y[rows]
+    return problem.on(as_operand(X.take(rows).array, X.missing, weight), None if y is None else y[rows])
 
 
 def _fitting(grid: Grid, X: Operand) -> Grid:
@@ -248,11 +250,11 @@ def _fitting(grid: Grid, X: Operand) -> Grid:
     return grid.at_most(min(*X.shape, X.shape[0] // JUDGING_NEIGHBORS))
 
 
-def _extended(recipe: Recipe, factors: Factors, sample: Operand, X: Operand) -> Factors:
+def _extended(sample: Problem, factors: Factors, problem: Problem) -> Factors:
     """Codes for all rows, given the components found on some."""
     W, Ht = factors
-    terms = coding_terms(recipe._fit_to(sample).terms, State(sample, W, Ht))
-    return code_samples(terms, X, Ht, PASSES), Ht
+    terms = coding_terms(sample.fit_to(sample.X).terms, sample.state(W, Ht))
+    return code_samples(terms, problem.X, Ht, PASSES), Ht
 
 
 def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tuple[Path, Trial] | str:
@@ -262,7 +264,7 @@ def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tupl
         def trial(k: int) -> list[Trial]:
             parameters = {**others, name: k}
             row = [trials.run(parameters, trials.own_start(parameters), FIRST, MORE_KMEANS_STARTS)]
-            _tell(trials.recipe, name, k, row[0].criteria)
+            _tell(trials.verbose, name, k, row[0].criteria)
             return row
 
         numbers, rows = count(grid, trial, _best_number, trials.options)
@@ -272,7 +274,7 @@ def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tupl
         return _record(name, rows, grid.kind, (value, 0), trials.options.is_spent()), rows[value][0]
     unit: float = 1
     if grid.kind == "strength" and grid.refined:
-        unit = strength_unit(trials.with_parameters(others), name, trials.X)
+        unit = strength_unit(trials.problem.with_values(others), name)
     values = [value * unit for value in grid.values]
     rows = follow(trials, name, values, others)
     cut_short = len(rows) < len(values)
@@ -284,14 +286,14 @@ def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tupl
     return _record(name, rows, grid.kind, place, cut_short), end
 
 
-def _tell(recipe: Any, name: str, value: float, worth: Mapping[str, float]) -> None:
-    """Print a line for a value that was tried, if the recipe is to tell."""
-    if recipe.verbose:
+def _tell(verbose: int, name: str, value: float, worth: Mapping[str, float]) -> None:
+    """Print a line for a value that was tried, if that is wanted."""
+    if verbose:
         print(f"{name} {value:<8g}  " + "  ".join(f"{criterion} {number:.4f}" for criterion, number in worth.items()))
 
 
-def _tell_choice(recipe: Any, chosen: Mapping[str, Any]) -> None:
-    if recipe.verbose:
+def _tell_choice(verbose: int, chosen: Mapping[str, Any]) -> None:
+    if verbose:
         print("chosen: " + ", ".join(f"{name}={value:g}" for name, value in chosen.items()))
 
 
@@ -309,7 +311,7 @@ def follow(trials: Trials, name: str, values: Sequence[float], others: dict[str,
             if not rows or not trials.options.hear_interruption():
                 raise
             break
-        _tell(trials.recipe, name, value, {c: max(trial.criteria[c] for trial in rows[-1]) for c in CRITERIA})
+        _tell(trials.verbose, name, value, {c: max(trial.criteria[c] for trial in rows[-1]) for c in CRITERIA})
         if trials.options.is_spent():
             break
     return rows

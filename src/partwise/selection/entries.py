@@ -7,7 +7,6 @@ neighbours to judge clusters by.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +19,7 @@ from ..core.storage import as_operand
 from ..core.types import CODES, COMPONENTS, Array
 from ..core.warn import quiet
 from ..solvers.loop import Options
+from ..solvers.problem import Problem, solve
 from ..terms.divergence import order
 from ..terms.entries import known_counts
 from ..terms.penalties import L2
@@ -136,49 +136,44 @@ def hidden_loss(fits: Sequence[Any], X: Operand, hidden: Any, W: Array, Ht: Arra
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """How well a recipe with some number of components predicts hidden entries of some data.
+    """How well a problem with some number of components predicts hidden entries of its data.
 
     Attributes
     ----------
-    recipe : estimator
-    X : Operand
-        All that does not count is missing.
-    y : ndarray of int or None
+    problem : Problem
+        All that does not count in its data is missing.
     splits : sequence of (csr_array, Operand, int)
         Hidden entries, the data without them, and a seed.
     options : Options
         Of the fit that the choice is for.
     """
 
-    recipe: Any
-    X: Operand
-    y: Any
+    problem: Problem
     splits: Sequence[tuple[Any, Operand, int]]
     options: Options
 
     @classmethod
-    def of(cls, recipe: Any, X: Operand, y: Any, rng: np.random.RandomState, options: Options) -> Predictions:
+    def of(cls, problem: Problem, options: Options) -> Predictions:
         """With entries hidden at random."""
-        splits = [(*hide(X, SHARE, rng), int(rng.randint(np.iinfo(np.int32).max))) for _ in range(SPLITS)]
-        return cls(recipe, X, y, splits, options)
+        rng = problem.rng
+        splits = [(*hide(problem.X, SHARE, rng), int(rng.randint(np.iinfo(np.int32).max))) for _ in range(SPLITS)]
+        return cls(problem, splits, options)
 
-    def __call__(self, parameters: dict[str, Any]) -> Array:
+    def __call__(self, n_components: int) -> Array:
         """The share of the loss of predicting the mean that the model saves, for every split: at most 1."""
-        recipe = copy(self.recipe)
-        recipe.set_params(**parameters, scale=None, n_init=max(STARTS, recipe.n_init))
-        fits = recipe._fit_terms()
+        problem = replace(self.problem.with_components(n_components), scale=None)
+        problem = problem.from_start(replace(problem.start, n_init=max(STARTS, problem.start.n_init)))
         with quiet():
-            return np.array([self._saved(recipe, fits, *split) for split in self.splits])
+            return np.array([self._saved(problem, *split) for split in self.splits])
 
-    def _saved(self, recipe: Any, fits: Any, hidden: Any, known: Operand, seed: int) -> float:
-        rng = np.random.RandomState(seed)
-        terms = [*recipe._terms(), *_ridge(fits, known)]
-        bound = [term.bind(known, self.y, rng, known.sample_weight) for term in terms]
-        starts = recipe._starts(known, bound, rng, self.options)
-        state = recipe._minimise(known, bound, starts, self.options.inside(SWEEPS, TOLERANCE)).state
+    def _saved(self, problem: Problem, hidden: Any, known: Operand, seed: int) -> float:
+        fits, terms = problem.fits, problem.terms
+        seen = problem.on(known, problem.labels, np.random.RandomState(seed))
+        seen = seen.with_terms([*terms, *_ridge(fits, known)])
+        state = solve(seen, self.options.inside(SWEEPS, TOLERANCE)).state
         mean = (np.full((F, 1), np.sqrt(known.mean()), known.dtype) for F in known.shape)
-        without = hidden_loss(fits, self.X, hidden, *mean)
-        saved = 1 - hidden_loss(fits, self.X, hidden, state.W, state.Ht) / max(without, np.finfo(np.float64).tiny)
+        without = hidden_loss(fits, problem.X, hidden, *mean)
+        saved = 1 - hidden_loss(fits, problem.X, hidden, state.W, state.Ht) / max(without, np.finfo(np.float64).tiny)
         return max(WORST, saved)
 
 

@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..core.operand import Operand
+from ..solvers.problem import Problem
+from ..terms.divergence import order
 
 Kind = Literal["strength", "neighbors", "components"]
 AUTO = "auto"
@@ -132,7 +133,7 @@ def fixed_strengths(kind: type) -> dict[str, float]:
     }
 
 
-def strength_unit(recipe: Any, name: str, X: Operand) -> float:
+def strength_unit(problem: Problem, name: str) -> float:
     """What a strength of 1 is worth, so that one grid serves all data, whatever their unit.
 
     Next to the squared error, where components have unit norm, strengths have no unit. Next to the Kullback-Leibler
@@ -142,22 +143,23 @@ def strength_unit(recipe: Any, name: str, X: Operand) -> float:
 
     Parameters
     ----------
-    recipe : estimator
+    problem : Problem
         With numbers for what is open.
     name : str
         The strength.
-    X : Operand
     """
+    X = problem.X
     n = X.shape[0] if X.sample_weight is None else float(X.sample_weight.sum(dtype=np.float64))
     square = X.squared_norm
     if square == 0:
         return 1.0
     total = X.mean() * n * X.shape[1]
-    divergence = getattr(recipe, "loss", None) == "kullback-leibler"
-    if recipe.scale == "codes":
-        return square / float(recipe.n_components)
-    if name == "graph_strength" and getattr(recipe, "coordinate_strength", 0) > 0:
+    divergence = any(order(getattr(fit, "beta", 2.0)) == 1 for fit in problem.fits)
+    strengths = {term.strength_name: getattr(term, "strength", 0) for term in problem.terms}
+    if problem.scale == "codes":
+        return square / float(problem.n_components)
+    if name == "graph_strength" and strengths.get("coordinate_strength", 0) > 0:
         return (total if divergence else square) / n
-    if recipe.scale is None:
+    if problem.scale is None:
         return 1.0 if divergence else math.sqrt(square / n)
     return total / square if divergence else 1.0

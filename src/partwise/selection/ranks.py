@@ -167,6 +167,9 @@ def cross_validate_entries(
         data, settings["weights"] = restrict(
             data, check_weights(weights(data.array) if callable(weights) else weights, data)
         )
+    fits = clone(estimator).set_params(missing=data.missing, **settings).problem(data.array).fits
+    if not fits:
+        raise ValueError(f"{type(estimator).__name__} has no fit among its terms, so there is nothing to validate.")
     rng = check_random_state(random_state)
     losses = np.empty((len(ranks), n_splits))
     for split in range(n_splits):
@@ -174,9 +177,6 @@ def cross_validate_entries(
         settings |= {"missing": known.missing, "random_state": int(rng.randint(np.iinfo(np.int32).max))}
         for i, k in enumerate(ranks):
             model = fit_whole(clone(estimator).set_params(n_components=k, **settings), known.array)
-            fits = model._fit_terms()
-            if not fits:
-                raise ValueError(f"{type(model).__name__} has no fit among its terms, so there is nothing to validate.")
             Ht = np.ascontiguousarray(model.components_.T)
             losses[i, split] = hidden_loss(fits, data, hidden, model.embedding_, Ht)
     return EntryValidation(np.array(ranks), losses)

@@ -1,24 +1,23 @@
-"""Short fits of one recipe at different parameters, which share whatever does not depend on these."""
+"""Short fits of one problem at different values of what is open, which share whatever does not depend on these."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from ..clusters import Assignment, Rule
 from ..core.indices import countable
 from ..core.operand import Operand
-from ..core.state import State
-from ..core.term import BoundTerm, Term
-from ..core.types import Array, IntArray
+from ..core.types import IntArray
 from ..core.warn import quiet
 from ..graphs import check_graph, neighbor_graph
 from ..metrics import distinct_components
 from ..solvers.loop import Options
+from ..solvers.problem import Problem, solve
+from ..solvers.starting import Factors
 from ..solvers.starts import as_coordinates
 from .criteria import link_criteria, silhouette
 
@@ -32,26 +31,6 @@ JUDGING_NEIGHBORS = 5
 # Larger is better for all of them.
 CRITERIA = ("connectedness", "modularity", "information", "silhouette")
 
-Factors = tuple[Array, Array]
-
-
-class Recipe(Protocol):
-    """What is asked of an estimator here, besides its parameters."""
-
-    n_components: Any
-    scale: Any
-    init: Any
-    max_iter: int
-    tol: float
-    verbose: int
-
-    def _terms(self) -> list[Term]: ...
-    def _starts(self, X: Operand, terms: Any, rng: Any, options: Options) -> list[Callable[[], State]]: ...
-    def _minimise(self, X: Operand, bound: Sequence[BoundTerm], starts: Any, options: Options) -> Any: ...
-    def _assign(self, codes: Array, seed: int, n_starts: int) -> Any: ...
-    def _fit_to(self, sample: Operand) -> Any: ...
-    def _continues(self, shape: tuple[int, int]) -> bool: ...
-
 
 @dataclass(frozen=True, eq=False)
 class Trial:
@@ -64,121 +43,85 @@ class Trial:
     distinct: int = 0
 
 
-class Binder:
-    """Binds terms to the data, each once: one that differs in its strength alone shares what the other has built."""
-
-    def __init__(self, X: Operand, y: IntArray | None, rng: np.random.RandomState):
-        self._X, self._y, self._rng = X, y, rng
-        self._known: list[tuple[Term, BoundTerm]] = []
-
-    def __call__(self, terms: Sequence[Term]) -> list[BoundTerm]:
-        """The bound terms."""
-        return [self._bind(term) for term in terms]
-
-    def _bind(self, term: Term) -> BoundTerm:
-        for known, bound in self._known:
-            if _alike(known, term):
-                strength: Any = getattr(term, "strength", None)
-                shared = bound if strength == getattr(known, "strength", None) else bound.with_strength(strength)
-                if shared is not None:
-                    return shared
-        bound = term.bind(self._X, self._y, self._rng, self._X.sample_weight)
-        self._known.append((term, bound))
-        return bound
-
-
-def _alike(a: Term, b: Term) -> bool:
-    """Whether two terms have the same fields but for the strength."""
-    if type(a) is not type(b):
-        return False
-    pairs = [(getattr(a, field.name), getattr(b, field.name)) for field in fields(a) if field.name != "strength"]  # type: ignore[arg-type]
-    return all(x is y or (isinstance(x, str | float | int) and type(x) is type(y) and x == y) for x, y in pairs)
-
-
 class Trials:
-    """Makes trials of a recipe on some data.
+    """Makes trials of a problem, with other values of what is open.
 
     Parameters
     ----------
-    recipe : estimator
-    X : Operand
-    y : ndarray of int or None
-        Labels for terms that use them.
-    rng : numpy.random.RandomState
+    problem : Problem
+    assign : {"kmeans", "argmax"}, default="kmeans"
+        How clusters are read off the codes.
     options : Options
         Of the fit that the trials are for.
+    verbose : int, default=0
+        Whether to print what is tried.
     """
 
-    def __init__(
-        self,
-        recipe: Recipe,
-        X: Operand,
-        y: IntArray | None,
-        rng: np.random.RandomState,
-        options: Options = UNLIMITED,
-    ):
-        self.recipe = recipe
-        self.X = X
+    def __init__(self, problem: Problem, assign: Rule = "kmeans", options: Options = UNLIMITED, verbose: int = 0):
+        self.problem = problem
         self.options = options
-        self.bind = Binder(X, y, rng)
-        self._rng = rng
-        self._seed = int(rng.randint(np.iinfo(np.int32).max))
-        self._metric: Any = getattr(recipe, "metric", "cosine")
+        self.verbose = verbose
+        self._assign = assign
+        self._seed = int(problem.rng.randint(np.iinfo(np.int32).max))
+        self._metric: Any = next((term.metric for term in problem.terms if hasattr(term, "metric")), "cosine")
+
+    @property
+    def X(self) -> Operand:
+        """The data."""
+        return self.problem.X
 
     @cached_property
     def edges(self) -> Any:
         """The graph by which clusterings are judged: the user's own, or that of the nearest neighbours."""
-        given = getattr(self.recipe, "graph", None)
+        given = given_graph(self.problem)
         if given is not None:
             return check_graph(given(self.X.array) if callable(given) else given, self.X.shape[0])
         return neighbor_graph(self.X.array, min(JUDGING_NEIGHBORS, self.X.shape[0] - 1), self._metric)
 
-    def with_parameters(self, parameters: dict[str, Any]) -> Any:
-        """A copy of the recipe with some parameters set; the original is left as it is."""
-        return copy(self.recipe).set_params(**parameters)  # type: ignore[attr-defined]
-
-    def own_start(self, parameters: dict[str, Any]) -> Factors:
-        """Where the recipe itself would start."""
-        recipe = self.with_parameters(parameters)
-        first = recipe._starts(self.X, self.bind(recipe._terms()), self._rng, self.options)[0]()
+    def own_start(self, values: dict[str, Any], init: str | None = None) -> Factors:
+        """Where the problem itself would start, or where it would from another of the named starts."""
+        problem = self.problem.with_values(values)
+        if init is not None:
+            problem = problem.from_start(replace(problem.start, init=init))
+        first = problem.states(self.options)[0]()
         return first.W, first.Ht
 
-    def starts(self, parameters: dict[str, Any]) -> list[Factors]:
-        """Where the recipe itself would start, and what k-means gives, if it can."""
-        recipe, starts = self.with_parameters(parameters), [self.own_start(parameters)]
-        possible = recipe.n_components <= self.X.shape[0] and countable(self.X.array)
-        if isinstance(recipe.init, str) and possible:
-            starts.append(self.own_start({**parameters, "init": "kmeans"}))
+    def starts(self, values: dict[str, Any]) -> list[Factors]:
+        """Where the problem itself would start, and what k-means gives, if it can."""
+        starts = [self.own_start(values)]
+        possible = self.problem.with_values(values).n_components <= self.X.shape[0] and countable(self.X.array)
+        if self.problem.start.given is None and possible:
+            starts.append(self.own_start(values, init="kmeans"))
         return starts
 
-    def carried(self, trial: Trial, parameters: dict[str, Any]) -> Factors:
-        """Where a trial ended, as a start for other parameters: components that these tie to samples at their size."""
-        tied = [
-            any(term.anchored for term in self.bind(self.with_parameters(values)._terms()))
-            for values in (trial.parameters, parameters)
-        ]
-        return as_coordinates(self.X, *trial.factors) if tied == [False, True] else trial.factors
+    def carried(self, trial: Trial, values: dict[str, Any]) -> Factors:
+        """Where a trial ended, as a start for other values: components that these tie to samples at their size."""
+        before, after = (self.problem.with_values(each).anchored for each in (trial.parameters, values))
+        return as_coordinates(self.X, *trial.factors) if after and not before else trial.factors
 
-    def finish(self, parameters: dict[str, Any], start: Factors) -> Trial:
+    def finish(self, values: dict[str, Any], start: Factors) -> Trial:
         """As many sweeps as a fit has."""
-        return self.run(parameters, start, Options(self.recipe.max_iter, self.recipe.tol))
+        return self.run(values, start, self.options)
 
     def run(
-        self, parameters: dict[str, Any], start: Factors, options: Options, kmeans_starts: int = KMEANS_STARTS
+        self, values: dict[str, Any], start: Factors, options: Options, kmeans_starts: int = KMEANS_STARTS
     ) -> Trial:
         """Sweeps from somewhere, and a look at the clusters."""
-        recipe = self.with_parameters(parameters)
-        W, Ht = start
-        options = self.options.inside(options.max_iter, options.tol)
+        problem = self.problem.with_values(values).begun(start)
         # A trial is not meant to converge, and what is wrong with a value will show in what it is worth.
         with quiet():
-            minimum = recipe._minimise(self.X, self.bind(recipe._terms()), [lambda: State(self.X, W, Ht)], options)
-            labels = recipe._assign(minimum.state.W, self._seed, kmeans_starts).labels
-        W, Ht = minimum.state.W, minimum.state.Ht
-        criteria = self.judge(labels, recipe.n_components)
-        return Trial(parameters, (W, Ht), labels, criteria, distinct_components(Ht.T))
+            state = solve(problem, self.options.inside(options.max_iter, options.tol)).state
+            labels = Assignment(state.W, self._assign, self._seed, n_starts=kmeans_starts).labels
+        criteria = self.judge(labels, problem.n_components)
+        return Trial(values, (state.W, state.Ht), labels, criteria, distinct_components(state.Ht.T))
 
     def judge(self, labels: IntArray, n_clusters: int) -> dict[str, float]:
         """What a clustering is worth by every criterion."""
         worth = *link_criteria(self.edges, labels, n_clusters), silhouette(self.X.array, labels, self._metric)
         return dict(zip(CRITERIA, worth, strict=True))
+
+
+def given_graph(problem: Problem) -> Any:
+    """The user's own graph, or the function that makes it."""
+    given = (getattr(term, "graph", None) for term in problem.terms)
+    return next((graph for graph in given if graph is not None), None)

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import qr, svd
 
+from ..clusters import cluster
 from ..core.distinct import count_distinct
 from ..core.dual import DualState, KernelMatrix
 from ..core.objective import Objective
@@ -18,7 +19,6 @@ from ..core.storage import group_means
 from ..core.types import CODES, COMPONENTS, Array, IntArray, column_norms, dot64
 from .choice import choose_solver
 from .codes import code_samples, coding_terms
-from .kmeans import cluster
 from .loop import Options, minimise
 
 # Share of every other cluster in a sample's first code: without it, multiplicative steps could never change clusters.

@@ -69,6 +69,10 @@ class TruncatedCauchy(Term):
                 raise ValueError(f"The {name} of TruncatedCauchy is {value!r}; it must be positive.")
         return BoundTruncatedCauchy(X, self.scale, self.truncation, sample_weight)
 
+    def scoring(self) -> Term:
+        """Itself."""
+        return self
+
 
 class BoundTruncatedCauchy(BoundDivergence):
     """A squared error whose element weights follow the residuals."""

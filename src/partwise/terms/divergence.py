@@ -51,6 +51,8 @@ class BetaDivergence(Term):
         Element weights v, non-negative; 0 hides an entry. Default: 1 for every entry that is not missing.
     """
 
+    compares = True
+
     beta: float | str = "kullback-leibler"
     weights: Any = None
 
@@ -64,6 +66,10 @@ class BetaDivergence(Term):
         if beta == 1:
             return BoundKullbackLeibler(X, sample_weight, self.weights)
         return BoundDivergence(X, beta, sample_weight, self.weights)
+
+    def scoring(self) -> Term:
+        """Itself: element weights belong to the training samples."""
+        return BetaDivergence(self.beta)
 
 
 class Block(NamedTuple):

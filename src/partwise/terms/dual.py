@@ -26,6 +26,7 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, dot64
+from .frobenius import Frobenius
 from .new_codes import BoundNewCodes
 from .penalties import check_strength
 
@@ -46,6 +47,8 @@ class DualFit(Term):
     unit : float, default=1.0
     """
 
+    dual = True
+
     unit: float = 1.0
 
     def bind(
@@ -53,6 +56,10 @@ class DualFit(Term):
     ) -> BoundTerm:
         """Nothing to prepare."""
         return BoundDualFit(self.unit)
+
+    def scoring(self) -> Term:
+        """The squared error of the features."""
+        return Frobenius()
 
 
 class BoundDualFit(BoundTerm):
@@ -129,6 +136,8 @@ class RobustDualFit(Term):
         γ: how long the residual of a feature may be before it is doubted.
     """
 
+    dual = True
+
     outlier_strength: float
 
     def bind(
@@ -136,6 +145,10 @@ class RobustDualFit(Term):
     ) -> BoundTerm:
         """Take the features' norms."""
         return BoundRobustDualFit(X, check_strength("outlier_strength", self.outlier_strength))
+
+    def scoring(self) -> Term:
+        """The squared error of the features."""
+        return Frobenius()
 
 
 class BoundRobustDualFit(BoundTerm):
@@ -214,6 +227,8 @@ class LocalSimilarity(Term):
         λ in the paper.
     """
 
+    dual = True
+
     strength: float
 
     def bind(
@@ -285,6 +300,8 @@ class FixedFit(Term):
         diag(weights) Hᵀ; None if every feature counts once.
     """
 
+    dual = True
+
     unit: float
     gram: Array
     weighted: Array | None = None
@@ -314,6 +331,8 @@ class FixedSimilarity(Term):
     norm : float, optional
         ‖φ_i‖² of new samples where it cannot be computed.
     """
+
+    dual = True
 
     strength: float
     mass: Array

@@ -25,6 +25,8 @@ class Frobenius(Term):
         Element weights v, non-negative; 0 hides an entry. Default: 1 for every entry that is not missing.
     """
 
+    compares = True
+
     weights: Any = None
 
     def bind(
@@ -34,6 +36,10 @@ class Frobenius(Term):
         if X.missing is None and self.weights is None:
             return BoundFrobenius()
         return BoundDivergence(X, 2.0, sample_weight, self.weights)
+
+    def scoring(self) -> Term:
+        """Itself: element weights belong to the training samples."""
+        return Frobenius()
 
 
 class BoundFrobenius(BoundTerm):

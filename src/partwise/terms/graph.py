@@ -60,6 +60,8 @@ class NeighborGraph(Term):
         How neighbours are found, see :func:`partwise.graphs.nearest_neighbors`. New samples are linked exactly.
     """
 
+    strength_name = "graph_strength"
+
     strength: float
     n_neighbors: int = 5
     metric: Any = "cosine"

@@ -53,6 +53,8 @@ class LocalCoordinates(Term):
         of 1 / X.
     """
 
+    strength_name = "coordinate_strength"
+
     strength: float
 
     def bind(

@@ -46,6 +46,8 @@ class LocalLearning(Term):
         Who is near, see :func:`partwise.graphs.nearest_neighbors`; the rest: :func:`partwise.graphs.local_predictors`.
     """
 
+    strength_name = "local_strength"
+
     strength: float
     n_neighbors: int = 10
     kernel: Kernel = "cosine"

@@ -32,6 +32,10 @@ class OrthogonalFit(Term):
         _refuse_weights(sample_weight)
         return BoundOrthogonalFit()
 
+    def scoring(self) -> Term:
+        """The squared error."""
+        return Frobenius()
+
 
 class BoundOrthogonalFit(BoundFrobenius):
     """The components' part is that of the squared error."""
@@ -54,6 +58,10 @@ class TriFit(Term):
         """Every sample counts once."""
         _refuse_weights(sample_weight)
         return BoundTriFit()
+
+    def scoring(self) -> Term:
+        """The squared error."""
+        return Frobenius()
 
 
 class BoundTriFit(BoundTerm):

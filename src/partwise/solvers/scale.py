@@ -19,8 +19,8 @@ def apply_scale(terms: Sequence[BoundTerm], scale: str | None) -> tuple[list[Bou
 
     With scale="auto", a penalty on one factor alone is measured where the other has unit norm; with penalties on both
     factors these settle the scale themselves; without any, the components are simply given unit norm at the end. A term
-    that ties the components to the samples settles the scale alone. With scale="codes" the codes are held to columns
-    of unit norm, so that penalties on them are measured as they stand.
+    that ties the components to the samples settles the scale alone, and so does one that asks for orthogonal codes.
+    With scale="codes" the codes are held to columns of unit norm, so that penalties on them are measured as they stand.
     """
     anchored = [term.name for term in terms if term.anchored]
     if anchored and scale in FACTORS:
@@ -28,7 +28,7 @@ def apply_scale(terms: Sequence[BoundTerm], scale: str | None) -> tuple[list[Bou
             f"scale={scale!r} fixes the norm of the {scale}, but the term {anchored[0]!r} ties the components to the "
             "samples and leaves no scale to choose. Use scale='auto' or scale=None."
         )
-    if scale is None or anchored:
+    if scale is None or anchored or any(term.orthogonality for term in terms):
         return list(terms), None
     penalised: set[Factor] = {term.factor for term in terms if isinstance(term, BoundPenalty)}
     if scale == COMPONENTS and COMPONENTS in penalised:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from ..core.distinct import count_distinct
 from ..core.threads import one_thread
 from ..core.types import Array, IntArray
 from ..core.warn import warn
-from ..solvers.kmeans import cluster
-from .options import Assign
+from .kmeans import cluster
 
+Rule = Literal["kmeans", "argmax"]
 KMEANS_STARTS = 20
 
 
@@ -37,7 +39,7 @@ class Assignment:
     def __init__(
         self,
         codes: Array,
-        rule: Assign,
+        rule: Rule,
         seed: int,
         n_clusters: int | None = None,
         trusted: Array | None = None,

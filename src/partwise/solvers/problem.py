@@ -1,0 +1,230 @@
+"""What is to be minimised, as a value that can be varied, and the one way to minimise it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.domains import Domain, bind_domains
+from ..core.dual import DualState, KernelMatrix
+from ..core.objective import Objective
+from ..core.operand import Operand
+from ..core.state import State
+from ..core.term import BoundTerm, Term
+from ..core.types import Array, Factor, IntArray
+from .loop import Options, Result, minimise
+from .point import Solver
+from .scale import apply_scale, normalise
+from .starting import Start
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Minimise a sum of terms over codes W and components H, with X ≈ W H.
+
+    A problem is a value: `with_strength` and its siblings give another one, which shares whatever does not depend on
+    what they change.
+
+    Attributes
+    ----------
+    X : Operand
+        The data.
+    terms : tuple of Term
+        The summands; those of strength 0 are left out.
+    n_components : int
+    start : Start
+        Where to begin.
+    rng : numpy.random.RandomState
+        The source of every random choice.
+    new_solver : callable
+        Gives, for an objective, the maker of its solvers.
+    labels : ndarray of int, optional
+        Class of every sample, −1 for unknown, for terms that use it.
+    scale : {"auto", "components", "codes", None}, default="auto"
+        Who carries the scale.
+    domains : mapping of factor to Domain
+        What a factor may be, where it is not simply non-negative.
+    kernel : KernelMatrix, optional
+        How samples are seen, where components are made of them.
+    normalise : callable
+        Brings the end of a fit into the scale in which it is returned.
+    """
+
+    X: Operand
+    terms: tuple[Term, ...]
+    n_components: int
+    start: Start
+    rng: np.random.RandomState
+    new_solver: Callable[[Objective], Callable[[], Solver]]
+    labels: IntArray | None = None
+    scale: str | None = "auto"
+    domains: dict[Factor, Domain] = field(default_factory=dict)
+    kernel: KernelMatrix | None = None
+    normalise: Callable[[State, Factor | None], State] = normalise
+    shared: Binder | None = None
+
+    @cached_property
+    def bound(self) -> list[BoundTerm]:
+        """The terms that count, bound to the data."""
+        return self._binder([term for term in self.terms if getattr(term, "strength", None) != 0])
+
+    @cached_property
+    def _binder(self) -> Binder:
+        return self.shared or Binder(self)
+
+    @property
+    def fits(self) -> list[Any]:
+        """The terms that compare X with W H, entry by entry."""
+        return [term for term in self.terms if term.compares]
+
+    @property
+    def couples_samples(self) -> bool:
+        """Whether the code of a sample depends on the codes of others."""
+        return any(term.couples_samples for term in self.bound)
+
+    @property
+    def anchored(self) -> bool:
+        """Whether a term ties the components to the samples."""
+        return any(term.anchored for term in self.bound)
+
+    def fit_to(self, sample: Operand) -> Objective:
+        """The objective without its penalties, on other data."""
+        if not self.fits or any(fit.weights is not None for fit in self.fits):
+            raise ValueError("init='sampled' needs a fit without element weights; use init='random'.")
+        return Objective([fit.bind(sample) for fit in self.fits])
+
+    def state(self, W: Array, Ht: Array) -> State:
+        """Where a fit with these factors stands."""
+        return State(self.X, W, Ht) if self.kernel is None else DualState(self.kernel, W, Ht)
+
+    def with_strength(self, name: str, strength: float) -> Problem:
+        """The problem with another strength of the term that goes by this name."""
+        return self._with_terms(strength=strength, of=lambda term: term.strength_name == name)
+
+    def with_neighbors(self, n_neighbors: int) -> Problem:
+        """The problem with neighbourhoods of another size."""
+        return self._with_terms(n_neighbors=n_neighbors, of=lambda term: hasattr(term, "n_neighbors"))
+
+    def with_components(self, n_components: int) -> Problem:
+        """The problem with another number of components."""
+        return replace(self, n_components=n_components, shared=self._binder)
+
+    def with_values(self, values: Mapping[str, Any]) -> Problem:
+        """The problem with other values of some parameters: n_components, n_neighbors, and strengths by name."""
+        problem = self
+        for name, value in values.items():
+            if name == "n_components":
+                problem = problem.with_components(value)
+            elif name == "n_neighbors":
+                problem = problem.with_neighbors(value)
+            else:
+                problem = problem.with_strength(name, value)
+        return problem
+
+    def with_terms(self, terms: Sequence[Term]) -> Problem:
+        """The problem with other terms."""
+        return replace(self, terms=tuple(terms), shared=self._binder)
+
+    def _with_terms(self, of: Callable[[Term], bool], **values: Any) -> Problem:
+        if not any(map(of, self.terms)):
+            raise ValueError(f"No term of the problem has a {next(iter(values))} of that name.")
+        return self.with_terms([replace(term, **values) if of(term) else term for term in self.terms])  # type: ignore[type-var]
+
+    def from_start(self, start: Start) -> Problem:
+        """The problem with another start."""
+        return replace(self, start=start, shared=self._binder)
+
+    def begun(self, factors: tuple[Array, ...]) -> Problem:
+        """The problem with given factors to start from."""
+        return self.from_start(replace(self.start, given=factors, continues=False, n_init=1))
+
+    def on(self, X: Operand, labels: IntArray | None, rng: np.random.RandomState | None = None) -> Problem:
+        """The problem on other data, and with another source of randomness if one is given."""
+        return replace(self, X=X, labels=labels, rng=self.rng if rng is None else rng, shared=None)
+
+    def states(self, options: Options) -> list[Callable[[], State]]:
+        """Makers of the starts to try."""
+        return self.start.states(self, options)
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Use threads of our own for products while the context lasts."""
+        with ExitStack() as stack:
+            for operand in {id(X): X for X in (self.X, self.features)}.values():
+                stack.enter_context(operand.at_work())
+            yield
+
+    @property
+    def features(self) -> Operand:
+        """What samples look like to the fit: X, or their features where there is a kernel."""
+        return self.X if self.kernel is None else self.kernel.operand
+
+
+class Binder:
+    """Binds terms to the data of a problem, each once: one that differs in its strength alone shares what another has.
+
+    Parameters
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem: Problem):
+        self._X, self._features = problem.X, problem.features
+        self._labels, self._rng = problem.labels, problem.rng
+        self._known: list[tuple[Term, BoundTerm]] = []
+
+    def __call__(self, terms: Sequence[Term]) -> list[BoundTerm]:
+        """The bound terms."""
+        return [self._bind(term) for term in terms]
+
+    def _bind(self, term: Term) -> BoundTerm:
+        for known, bound in self._known:
+            if _alike(known, term):
+                strength: Any = getattr(term, "strength", None)
+                shared = bound if strength == getattr(known, "strength", None) else bound.with_strength(strength)
+                if shared is not None:
+                    return shared
+        X = self._features if term.dual else self._X
+        bound = term.bind(X, self._labels, self._rng, X.sample_weight)
+        self._known.append((term, bound))
+        return bound
+
+
+def _alike(a: Term, b: Term) -> bool:
+    """Whether two terms have the same fields but for the strength."""
+    if a is b:
+        return True
+    if type(a) is not type(b) or not is_dataclass(a):
+        return False
+    pairs = [(getattr(a, each.name), getattr(b, each.name)) for each in fields(a) if each.name != "strength"]
+    return all(x is y or (isinstance(x, str | float | int) and type(x) is type(y) and x == y) for x, y in pairs)
+
+
+class Minimum(NamedTuple):
+    """Where a fit ended: the factors in their scale, the terms, and the factor that has unit norm."""
+
+    state: State
+    result: Result
+    terms: list[BoundTerm]
+    unit: Factor | None
+
+
+def solve(problem: Problem, options: Options) -> Minimum:
+    """Bring the terms into the scale, minimise their sum, and bring the factors into the scale.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : Options
+    """
+    terms, unit = apply_scale(problem.bound, problem.scale)
+    domains = bind_domains(problem.domains, problem.X, problem.n_components)
+    objective = Objective(terms, **domains)
+    new_solver = problem.new_solver(objective)
+    result = minimise(objective, new_solver, problem.states(options), options)
+    return Minimum(problem.normalise(result.state, unit), result, terms, unit)

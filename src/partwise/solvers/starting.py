@@ -1,0 +1,160 @@
+"""Where a fit begins, as a value: factors that are given, or the name of a start that is made from the data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.objective import Objective
+from ..core.operand import Operand
+from ..core.state import State
+from ..core.storage import as_operand
+from ..core.tri import TriState
+from ..core.types import CODES, COMPONENTS, Array, column_norms, dot64
+from .free import best_free
+from .loop import Options
+from .starts import Doubt, as_coordinates, dual_start, sampled_start, start_codes, start_factors
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+Factors = tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Start(ABC):
+    """Where a fit begins.
+
+    Attributes
+    ----------
+    init : str, default="auto"
+        The name of a start.
+    n_init : int, default=1
+        How many to try.
+    auto : str, default="kmeans"
+        What "auto" is, if the data allow it; otherwise "random".
+    given : tuple of ndarray, optional
+        The factors to start from, instead of all that.
+    continues : bool, default=False
+        Whether these are the factors of the last fit.
+    """
+
+    init: str = "auto"
+    n_init: int = 1
+    auto: str = "kmeans"
+    given: tuple[Array, ...] | None = None
+    continues: bool = False
+
+    def states(self, problem: Problem, options: Options) -> list[Callable[[], State]]:
+        """Makers of the states to start from."""
+        if self.given is not None:
+            return [partial(self._at, problem, *self.given)]
+        init = self._resolved(problem)
+        seeds = problem.rng.randint(np.iinfo(np.int32).max, size=self._count(init))
+        return [partial(self._made, problem, init, int(seed), options) for seed in seeds]
+
+    def _resolved(self, problem: Problem) -> str:
+        """The name of the start, which data may rule out that are missing or few."""
+        if self.init != "auto":
+            return self.init
+        few = self.auto == "kmeans" and problem.n_components > problem.X.shape[0]
+        return "random" if few or problem.X.missing is not None else self.auto
+
+    def _count(self, init: str) -> int:
+        return self.n_init
+
+    def _at(self, problem: Problem, W: Array, Ht: Array) -> State:
+        """The state at given factors."""
+        return problem.state(W, Ht)
+
+    @abstractmethod
+    def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
+        """The start of that name."""
+
+
+@dataclass(frozen=True, eq=False)
+class NamedStart(Start):
+    """Random factors, singular vectors, k-means, or a fit to a sample of the rows.
+
+    Attributes
+    ----------
+    seen : callable, optional
+        The data that it is made from, given those of the problem.
+    """
+
+    auto: str = "nndsvda"
+    seen: Callable[[Operand], Operand] | None = None
+
+    def _count(self, init: str) -> int:
+        # A start from singular vectors is always the same one.
+        return 1 if init.startswith("nndsvd") else self.n_init
+
+    def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
+        X, k, rng = problem.X, problem.n_components, np.random.RandomState(seed)
+        if init == "sampled":
+            factors = sampled_start(X, k, rng, problem.fit_to, options)
+        else:
+            factors = start_factors(X if self.seen is None else self.seen(X), k, init, rng)
+        # Components that are tied to the samples start at their size, whatever the unit.
+        return problem.state(*(as_coordinates(X, *factors) if problem.anchored else factors))
+
+
+@dataclass(frozen=True, eq=False)
+class CodesStart(Start):
+    """Codes from k-means or at random, and the best components for them, whatever their sign."""
+
+    def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
+        X, k = problem.X, problem.n_components
+        state = problem.state(start_codes(X, k, init, np.random.RandomState(seed)), np.zeros((X.shape[1], k), X.dtype))
+        return state.replace(COMPONENTS, best_free(Objective(problem.bound), state, COMPONENTS))
+
+
+@dataclass(frozen=True, eq=False)
+class DualStart(Start):
+    """Codes from k-means or at random, and components that are means of the samples.
+
+    K-means weighs the features as the fit does, if that doubts some.
+    """
+
+    def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
+        assert problem.kernel is not None  # components are made of samples
+        doubt: Doubt | None = next((term.doubt for term in problem.bound if hasattr(term, "doubt")), None)
+        return dual_start(problem.kernel, problem.n_components, init, np.random.RandomState(seed), doubt)
+
+
+@dataclass(frozen=True, eq=False)
+class TriStart(Start):
+    """Clusters of the samples and of the features, and the blocks between them; given factors are F, G, S.
+
+    Attributes
+    ----------
+    n_column_clusters : int
+    """
+
+    n_column_clusters: int = 0
+
+    def _at(self, problem: Problem, F: Array, G: Array, S: Array) -> State:  # type: ignore[override]
+        return TriState(problem.X, F, G, S)
+
+    def _resolved(self, problem: Problem) -> str:
+        # What "auto" is depends on the side.
+        return self.init
+
+    def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
+        X, rng = problem.X, np.random.RandomState(seed)
+        sizes = problem.n_components, self.n_column_clusters
+        F, G = (
+            start_codes(side, k, ("kmeans" if k <= side.shape[0] else "random") if init == "auto" else init, rng)
+            for side, k in zip((X, as_operand(X.array.T)), sizes, strict=True)
+        )
+        F, G = (A / column_norms(A).astype(A.dtype) for A in (F, G))
+        state = TriState(X, F, G, np.zeros(sizes, X.dtype))
+        S = state.blocks()
+        # Columns that overlap count twice in FᵀXG; one number makes up for that.
+        energy = dot64(state.gram(CODES) @ S, S @ state.gram(COMPONENTS))
+        return state.joined(S * X.dtype.type(dot64(S, S) / energy) if energy > 0 else S)
