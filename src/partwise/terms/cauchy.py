@@ -92,13 +92,13 @@ class BoundTruncatedCauchy(BoundDivergence):
         """The loss."""
         if not self.offers_quadratic:
             return super().value(state)
-        return state.recall(("Cauchy loss", id(self)), None, lambda: self._loss(state))
+        return state.recall(("Cauchy loss", self), None, lambda: self._loss(state))
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic:
         """The squared error of the imputed data, which lies above the loss."""
         if not self.offers_quadratic:
             raise NotImplementedError("With missing entries the Cauchy loss has no quadratic form.")
-        attract = state.recall(("imputed", id(self), factor), None, lambda: self._imputed_product(state, factor))
+        attract = state.recall(("imputed", self, factor), None, lambda: self._imputed_product(state, factor))
         rows = None if self._sample_weight is None or factor != CODES else Diagonal(self._sample_weight)
         return Quadratic(attract=attract, couplings=(Coupling(state.gram(OTHER[factor]), rows),))
 

@@ -133,7 +133,7 @@ class BoundDivergence(BoundTerm):
         return BetaDivergence(self.beta)
 
     def _evaluate(self, state: State, factor: Factor) -> tuple[float, Array, Array]:
-        return state.recall(("divergence", id(self), factor), None, lambda: self._sweep(state, factor))
+        return state.recall(("divergence", self, factor), None, lambda: self._sweep(state, factor))
 
     def _sweep(self, state: State, factor: Factor) -> tuple[float, Array, Array]:
         F, G = (state.W, state.Ht) if factor == CODES else (state.Ht, state.W)

@@ -170,7 +170,7 @@ class BoundRobustDualFit(BoundTerm):
             inside = np.einsum("ij,ij->i", Ht, Ht @ state.gram(CODES) - 2 * PhiW, dtype=np.float64, casting="safe")
             return np.sqrt(np.maximum(self._squares + inside, 0))
 
-        return state.recall(("residuals", id(self)), None, norms)
+        return state.recall(("residuals", self), None, norms)
 
     def weights(self, state: State) -> Array:
         """ω."""

@@ -43,7 +43,7 @@ class Gauged(BoundTerm):
 
     def _column_values(self, state: State) -> Array:
         own = self.penalty.factor
-        key = ("column values", id(self))
+        key = ("column values", self)
         return state.recall(key, own, lambda: self.penalty.column_values(state[own]))
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic:

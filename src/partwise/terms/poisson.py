@@ -39,8 +39,8 @@ class BoundKullbackLeibler(BoundDivergence):
         return state.recall(self._key, None, lambda: self._evaluate(state, CODES)[0])
 
     @property
-    def _key(self) -> tuple[str, int]:
-        return "divergence", id(self)
+    def _key(self) -> tuple[str, BoundDivergence]:
+        return "divergence", self
 
     def _sweep(self, state: State, factor: Factor) -> tuple[float, Array, Array]:
         """The value and the halves of the gradient from the positive entries alone; P is what is linear."""
@@ -61,7 +61,7 @@ class BoundKullbackLeibler(BoundDivergence):
     def logarithmic(self, state: State, factor: Factor) -> Logarithmic:
         """Linear in a factor, but for a logarithm at every positive entry."""
         counts, total, floor = self._counts
-        linear = state.recall(("weights", id(self)), OTHER[factor], lambda: self._linear(state, factor))
+        linear = state.recall(("weights", self), OTHER[factor], lambda: self._linear(state, factor))
         return Logarithmic(counts, linear, total, floor, self._key)
 
     @cached_property
