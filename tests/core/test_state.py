@@ -31,6 +31,28 @@ def test_products_by_their_definition(make, weight):
     np.testing.assert_array_equal(state.components, HT.T)
 
 
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+@pytest.mark.parametrize("at_hand", ["codes", "components"])
+def test_the_cross_term_comes_from_the_product_at_hand(at_hand, weight):
+    state = State(as_operand(X, None, weight), W, HT)
+    state.product(at_hand)
+    expected = np.sum((X if weight is None else weight[:, None] * X) * (W @ HT.T))
+    np.testing.assert_allclose(state.cross(), expected)
+    assert state.has_product(at_hand)
+    assert not state.has_product({"codes": "components", "components": "codes"}[at_hand])
+
+
+def test_products_computed_on_the_way_are_those_of_the_new_codes():
+    state = State(as_operand(X), W, HT)
+    state.product("components")
+    pull, gram = X.T @ (2 * W), 4 * W.T @ W
+    new = state.with_codes(2 * W, pull, gram)
+    assert new.product("components") is pull
+    assert new.gram("codes") is gram
+    np.testing.assert_array_equal(new.W, 2 * W)
+    np.testing.assert_allclose(state.product("components"), X.T @ W)
+
+
 def test_norms_do_not_overflow_in_single_precision():
     huge = np.full((4, 1), 1e30, np.float32)
     state = State(as_operand(np.ones((4, 2), np.float32)), huge, huge[:2])

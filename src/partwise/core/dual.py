@@ -217,7 +217,7 @@ class DualState(State):
         return self.recall("gram", COMPONENTS, gram)
 
     def cross(self) -> float:
-        """tr(Wᵀ K P)."""
+        """⟨Φ, W H⟩ = tr(Wᵀ K P)."""
         ours, theirs = self.image(CODES), self.image(COMPONENTS)
         if ours is None or theirs is None:
             return dot64(self.product(CODES), self.W)

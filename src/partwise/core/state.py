@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from .operand import Operand
 from .rows import Diagonal, RowMatrix
-from .types import CODES, COMPONENTS, OTHER, Array, Factor, column_norms
+from .types import CODES, COMPONENTS, OTHER, Array, Factor, column_norms, dot64
 
 T = TypeVar("T")
 
@@ -44,6 +44,12 @@ class State:
         new = self._with(value, self.Ht) if factor == CODES else self._with(self.W, value)
         kept = OTHER[factor]
         new._memo[kept] = self._memo[kept]
+        return new
+
+    def with_codes(self, W: Array, pull: Array, gram: Array) -> State:
+        """The state with other codes, whose pull on the components and Gram matrix were computed on the way."""
+        new = self.replace(CODES, W)
+        new._memo[CODES] |= {"product": pull, "gram": gram}
         return new
 
     def _with(self, W: Array, Ht: Array) -> State:
@@ -104,3 +110,14 @@ class State:
         weight = self.X.sample_weight
         W = self.W if weight is None else weight[:, None] * self.W
         return self.recall("product", CODES, lambda: self.X.t_dot(W))
+
+    def has_product(self, factor: Factor) -> bool:
+        """Whether the data's pull on a factor is at hand; it depends on the other one alone."""
+        return self.knows("product", OTHER[factor])
+
+    def cross(self) -> float:
+        """⟨X, W H⟩, samples counted by their weights, from whichever product is at hand."""
+        if self.has_product(COMPONENTS):
+            return dot64(self.product(COMPONENTS), self.Ht)
+        weight, product = self.X.sample_weight, self.product(CODES)
+        return dot64(product if weight is None else weight[:, None] * product, self.W)

@@ -77,12 +77,9 @@ class Coordinate(Extrapolating):
             return F if last is None else self._extrapolated(F, last[rows], beta, W[rows])
 
         # At the start, the objective has already asked for X Hᵀ.
-        known = state.product(CODES) if state.knows("product", COMPONENTS) else None
-        product, gram = state.X.code(state.Ht, code_rows, known)
-        coded = state.replace(CODES, W)
-        coded.remember("product", CODES, product)
-        coded.remember("gram", CODES, gram)
-        return coded, plain
+        known = state.product(CODES) if state.has_product(CODES) else None
+        pull, gram = state.X.code(state.Ht, code_rows, known)
+        return state.with_codes(W, pull, gram), plain
 
     def _improve_components(self, state: State) -> State:
         return state.replace(COMPONENTS, self.descend(state, COMPONENTS, self._passes))

@@ -49,14 +49,9 @@ class BoundFrobenius(BoundTerm):
     scale_free = True
 
     def value(self, state: State) -> float:
-        """‖X‖² − 2⟨XᵀW, Hᵀ⟩ + ⟨WᵀW, HHᵀ⟩, from whichever product is at hand."""
+        """‖X‖² − 2⟨XᵀW, Hᵀ⟩ + ⟨WᵀW, HHᵀ⟩."""
         X = state.X
-        if X.sample_weight is None or state.knows("product", CODES):
-            factor = COMPONENTS if state.knows("product", CODES) else CODES
-            cross = dot64(state.product(factor), state[factor])
-        else:
-            cross = dot64(X.sample_weight[:, None] * state.product(CODES), state.W)
-        value = X.squared_norm - 2 * cross + dot64(state.gram(CODES), state.gram(COMPONENTS))
+        value = X.squared_norm - 2 * state.cross() + dot64(state.gram(CODES), state.gram(COMPONENTS))
         if is_resolved(value, X.squared_norm, state.W.dtype):
             return value
         return state.recall("squared error", None, lambda: X.squared_error(state.W, state.Ht))

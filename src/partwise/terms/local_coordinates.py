@@ -100,12 +100,7 @@ class BoundLocalCoordinates(_BoundCoordinates):
         codes = state.W.sum(axis=1, dtype=np.float64)
         if weight is not None:
             codes *= weight
-        if state.knows("product", CODES):
-            cross = dot64(state.product(COMPONENTS), state.Ht)
-        else:
-            product = state.product(CODES)
-            cross = dot64(product if weight is None else weight[:, None] * product, state.W)
-        apart = codes @ self._squares + self._mass(state) @ _squared_norms(state.Ht) - 2 * cross
+        apart = codes @ self._squares + self._mass(state) @ _squared_norms(state.Ht) - 2 * state.cross()
         return self.strength * max(float(apart), 0.0)
 
     @staticmethod
@@ -154,8 +149,8 @@ class BoundKnownCoordinates(_BoundCoordinates):
         return self.strength * max(float(apart), 0.0)
 
     @property
-    def _key(self) -> tuple[str, int]:
-        return "known products", id(self)
+    def _key(self) -> tuple[str, BoundTerm]:
+        return "known products", self
 
     def _products(self, state: State, factor: Factor) -> tuple[Array, Array]:
         """X₀ Hᵀ and M (Hᵀ)² for the codes, X₀ᵀW and MᵀW for the components: X₀ the data, M the pattern of the known."""
