@@ -28,8 +28,9 @@ def test_golden_files(file, tmp_path):
                 again.transform(expected["X"])
             continue
         codes = again.transform(expected["X"])
-        size = np.abs(expected["codes"]).max()
-        np.testing.assert_allclose(codes, expected["codes"], rtol=1e-6, atol=1e-9 * size, strict=True)
+        # Where entries are missing format 1 coded by multiplicative steps, which stop two millionths from the minimum.
+        atol = (2e-6 if file.stem == "holes" else 1e-9) * np.abs(expected["codes"]).max()
+        np.testing.assert_allclose(codes, expected["codes"], rtol=1e-6, atol=atol, strict=True)
         np.testing.assert_array_equal(again.predict(expected["X"]), expected["labels"])
 
 

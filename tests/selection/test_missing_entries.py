@@ -130,7 +130,8 @@ def test_cross_validation_scores_known_entries_alone(container):
 def test_cross_validation_of_terms_with_weights():
     X, unknown = made_up(0.5, shape=(50, 20))
     seen = (~unknown).astype(float)
-    by_term = Factorization(terms=[partwise.terms.Frobenius(weights=seen)], init="random", **SHORT)
+    mild = [partwise.terms.L2(0.1, factor) for factor in ("codes", "components")]
+    by_term = Factorization(terms=[partwise.terms.Frobenius(weights=seen), *mild], init="random", **SHORT)
     losses = [
         cross_validate_entries(by_term, data, [3], n_splits=2, random_state=0).losses
         for data in (X, np.where(unknown, X + 1.0, X))
@@ -144,7 +145,8 @@ def test_consensus_evidence_and_scorers_take_missing_entries():
         data = make(X, unknown)
         model = NMF(K, missing=missing, **SHORT).fit(data)
         assert consensus(model, data, n_runs=2, random_state=0).matrix.shape == (50, 50)
-        evidence = rank_evidence(NMF(missing=missing, **SHORT), data, [2, 4], n_splits=2, n_runs=2, random_state=0)
+        mild = NMF(missing=missing, l2_codes=0.1, l2_components=0.1, **SHORT)
+        evidence = rank_evidence(mild, data, [2, 4], n_splits=2, n_runs=2, random_state=0)
         assert evidence.hidden.best == K
         assert get_scorer("reconstruction")(model, data) < 0
         assert -1 <= get_scorer("prediction strength")(model, data) <= 1

@@ -21,10 +21,11 @@ def fit_term(loss, weights=None):
     return Frobenius(weights) if loss == "frobenius" else BetaDivergence(loss, weights)
 
 
-def assert_same_model(a, b, rtol=1e-10):
+def assert_same_model(a, b, rtol=1e-6):
+    """Equal up to what extrapolation makes of rounding errors."""
     for name in ("embedding_", "components_"):
         found, expected = getattr(a, name), getattr(b, name)
-        np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-12 * expected.max(), err_msg=name)
+        np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-9 * expected.max(), err_msg=name)
     np.testing.assert_allclose(a.history_["objective"], b.history_["objective"], rtol=rtol)
 
 
@@ -69,7 +70,7 @@ def test_nothing_hidden_is_plain_nmf_to_the_bit(params, container):
 def test_a_mask_hides_what_nan_hides(weights, loss):
     holes = NMF(loss=loss, missing="nan", **RUN).fit(np.where(MASK, X, np.nan))
     masked = Factorization(terms=[fit_term(loss, weights)], **RUN).fit(X)
-    assert holes.solver_ == masked.solver_ == ("newton" if loss == "kullback-leibler" else "multiplicative")
+    assert holes.solver_ == masked.solver_ == ("newton" if loss == "kullback-leibler" else "coordinate")
     assert_same_model(masked, holes)
 
 
@@ -114,7 +115,7 @@ def test_new_samples_with_holes(loss):
 def test_element_weights_scale_the_error():
     """Weights of c everywhere are c times the objective and the same steps."""
     plain = Factorization(terms=[Frobenius()], solver="multiplicative", **RUN).fit(X)
-    triple = Factorization(terms=[Frobenius(np.full(X.shape, 3.0))], **RUN).fit(X)
+    triple = Factorization(terms=[Frobenius(np.full(X.shape, 3.0))], solver="multiplicative", **RUN).fit(X)
     np.testing.assert_allclose(triple.components_, plain.components_, rtol=1e-10)
     np.testing.assert_allclose(triple.history_["objective"], 3 * np.array(plain.history_["objective"]), rtol=1e-10)
 
@@ -127,7 +128,7 @@ REPEATED = np.repeat(np.arange(N), COUNTS)
 @pytest.mark.parametrize("penalty", [None, L1(0.5), L2(0.5), L1(0.5, "components")], ids=repr)
 @pytest.mark.parametrize(
     ("loss", "solver"),
-    [("frobenius", "coordinate"), *((loss, "multiplicative") for loss in (*LOSSES, "holes"))],
+    [("frobenius", "coordinate"), ("holes", "coordinate"), *((loss, "multiplicative") for loss in (*LOSSES, "holes"))],
 )
 def test_integer_weights_are_repeated_samples(loss, penalty, scale, solver):
     data = np.where(MASK, X, np.nan) if loss == "holes" else X

@@ -144,7 +144,8 @@ def test_nmf(problem, p, solver, scale, data):
 def test_nmf_with_divergences_and_missing_entries(data, loss, p, scale):
     beta = BETA.get(loss, loss)
     problem = data.draw(problems(positive=beta <= 0, missing=(None, "nan", *(["unstored"] if beta > 0 else []))))
-    model = NMF(loss=loss, missing=problem.missing, solver="multiplicative", scale=scale, init="random", **p)
+    solver = data.draw(solvers) if beta == 2 else "multiplicative"
+    model = NMF(loss=loss, missing=problem.missing, solver=solver, scale=scale, init="random", **p)
     check_fit(
         model,
         problem,
@@ -196,7 +197,7 @@ def test_constrained_nmf(data, loss, solver, scale):
 def test_factorization_with_mixed_terms(data, loss, scale, element_weights):
     beta = BETA.get(loss, loss)
     problem = data.draw(problems(positive=beta <= 0, missing=(None, "nan")))
-    solver = data.draw(solvers) if beta == 2 and element_weights is None and problem.missing is None else "auto"
+    solver = data.draw(solvers) if beta == 2 else "auto"
     rng, n = problem.rng, len(problem.known)
     if problem.sample_weight is not None:
         problem.sample_weight = problem.sample_weight + 0.1

@@ -1,4 +1,4 @@
-"""The forms in which a term speaks to a solver: a quadratic, a sum of logarithms, or the two halves of its gradient.
+"""The forms in which a term speaks to a solver: a quadratic, one by rows, a sum of logarithms, halves of a gradient.
 
 With the other factor fixed, nearly every objective of this family is a non-negative convex quadratic in a factor F::
 
@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from .counts import Counts
+from .rounding import is_resolved
 from .rows import RowMatrix
+from .squares import Squares
 from .types import Array, dot64
 
 
@@ -160,6 +163,30 @@ class Logarithmic:
         else:
             mass = float(np.einsum("ij,ij->", linear, F, dtype=np.float64))
         return max(mass - float(logs.sum()) - self.total, 0.0)
+
+
+@dataclass(frozen=True)
+class RowSquares:
+    """A squared error in which every row f_i of a factor has a Gram matrix Q_i of its own::
+
+        total + Σ_i (f_i Q_i f_iᵀ − 2 f_i · b_i)
+
+    Attributes
+    ----------
+    squares : Squares
+        Makes Q and b.
+    key : hashable
+        Under which the state remembers the value.
+    """
+
+    squares: Squares
+    key: Hashable
+
+    def value(self, explained: Array, dtype: Any) -> float | None:
+        """The value, given 2 f_i · b_i − f_i Q_i f_iᵀ of every row; None if it is lost in rounding errors."""
+        whole = self.squares.total
+        value = whole - float(explained.sum())
+        return value if value > 0 and is_resolved(value, whole, dtype) else None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .domains import NON_NEGATIVE, Domain
-from .forms import Coupling, Logarithmic, Quadratic, Split, merge
+from .forms import Coupling, Logarithmic, Quadratic, RowSquares, Split, merge
 from .state import State
 from .types import CODES, COMPONENTS, FACTORS, Array, Factor
 
@@ -39,7 +39,9 @@ class Objective:
 
     def quadratics(self, state: State, factor: Factor) -> list[Quadratic]:
         """The parts of the quadratic of one factor, of all terms that have one."""
-        terms = (term for term in self.terms if not (term.offers_logarithms or term.orthogonality))
+        terms = (
+            term for term in self.terms if not (term.offers_logarithms or term.offers_row_squares or term.orthogonality)
+        )
         return [part for term in terms if (part := term.quadratic(state, factor)) is not None]
 
     def quadratic(self, state: State, factor: Factor) -> tuple[Array, list[Coupling]]:
@@ -62,7 +64,18 @@ class Objective:
     @property
     def has_logarithms(self) -> bool:
         """Whether one term is a sum of logarithms, and all others are quadratics that can be swept row by row."""
-        others = [term for term in self.terms if not term.offers_logarithms]
+        return self._others_are_quadratic([term for term in self.terms if not term.offers_logarithms])
+
+    def row_squares(self) -> RowSquares:
+        """The one term that has Gram matrices by rows."""
+        return next(term for term in self.terms if term.offers_row_squares).row_squares()
+
+    @property
+    def has_row_squares(self) -> bool:
+        """Whether one term has Gram matrices by rows, and all others are quadratics that can be swept row by row."""
+        return self._others_are_quadratic([term for term in self.terms if not term.offers_row_squares])
+
+    def _others_are_quadratic(self, others: list[BoundTerm]) -> bool:
         quadratic = all(term.offers_quadratic and term.offers_entries for term in others)
         return len(others) == len(self.terms) - 1 and quadratic
 

@@ -93,6 +93,10 @@ class Operand(ABC):
         """|X|, entry by entry."""
 
     @abstractmethod
+    def known(self) -> Operand:
+        """X with zeros where it is NaN, for products and norms."""
+
+    @abstractmethod
     def row_blocks(self, bytes_per_row: int | None = None) -> Iterator[tuple[slice, Any]]:
         """Consecutive slices of rows with their data, dense or CSR, each of a bounded size.
 

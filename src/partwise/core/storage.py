@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .operand import CodeRows, Missing, Operand, entry_blocks, sum_in_order
+from .rooms import Rooms
 from .types import Array, IntArray, dot64
 
 # From this many components on a transposed copy of a sparse X pays: sums over its rows need no partial sums of m × k.
@@ -68,6 +69,12 @@ class DenseOperand(Operand):
         magnitude._workers = self._workers
         return magnitude
 
+    def known(self) -> Operand:
+        """Zeros for NaN, put there block by block whenever it is multiplied."""
+        known = DenseKnown(self._X)
+        known._workers = self._workers
+        return known
+
     def row_blocks(self, bytes_per_row: int | None = None) -> Iterator[tuple[slice, Array]]:
         """Views of consecutive rows."""
         for rows in entry_blocks(self.shape[0], max(bytes_per_row or 0, self._bytes_per_row())):
@@ -86,6 +93,37 @@ class DenseMagnitude(DenseOperand):
 
     def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
         out += np.abs(self._X[rows]).T @ W
+
+
+class DenseKnown(DenseOperand):
+    """An array with zeros for NaN, for products and norms alone: it is never stored."""
+
+    def __init__(self, X: Any):
+        super().__init__(X)
+        self._rooms = Rooms()
+
+    def _zeroed(self, rows: slice) -> Array:
+        from ..kernels.entries import zero_unknown
+
+        x = self._X[rows]
+        out = self._rooms.get("known", x.shape, x.dtype)
+        zero_unknown(x, out)
+        return out
+
+    def _dot_rows(self, rows: slice, Ht: Array) -> Array:
+        return np.asarray(self._zeroed(rows) @ Ht)
+
+    def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
+        transposed = out.T
+        transposed += W.T @ self._zeroed(rows)
+
+    def row_squared_norms(self) -> Array:
+        """‖x_i‖² of what is known."""
+        norms = np.empty(self.shape[0])
+        for rows in self._blocks(slice(0, self.shape[0])):
+            known = self._zeroed(rows)
+            norms[rows] = np.einsum("ij,ij->i", known, known, dtype=np.float64, casting="safe")
+        return norms
 
 
 class SparseOperand(Operand):
@@ -214,6 +252,13 @@ class SparseOperand(Operand):
         magnitude = SparseOperand(sp.csr_array((np.abs(X.data), X.indices, X.indptr), shape=X.shape))
         magnitude._workers = self._workers
         return magnitude
+
+    def known(self) -> SparseOperand:
+        """Zeros for NaN, with the same indices."""
+        X = self.csr
+        known = SparseOperand(sp.csr_array((np.where(np.isnan(X.data), 0, X.data), X.indices, X.indptr), shape=X.shape))
+        known._workers = self._workers
+        return known
 
     def row_blocks(self, bytes_per_row: int | None = None) -> Iterator[tuple[slice, Any]]:
         """Consecutive rows as CSR."""

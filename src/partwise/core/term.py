@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .forms import Logarithmic, Quadratic, Split
+from .forms import Logarithmic, Quadratic, RowSquares, Split
 from .operand import Operand
 from .state import State
 from .types import Array, Factor
@@ -72,6 +72,8 @@ class BoundTerm(ABC):
         difference of products, of the squared norm of the data.
     offers_logarithms : bool
         Whether :meth:`logarithmic` describes the term fully.
+    offers_row_squares : bool
+        Whether :meth:`row_squares` describes the term fully.
     offers_entries : bool
         Whether every S of the quadratic has entries that can be swept; a product that is never multiplied out has none.
     anchored : bool
@@ -90,6 +92,7 @@ class BoundTerm(ABC):
     majorised: ClassVar[bool] = False
     from_residuals: ClassVar[bool] = False
     offers_logarithms: ClassVar[bool] = False
+    offers_row_squares: ClassVar[bool] = False
     offers_entries: bool = True
     anchored: ClassVar[bool] = False
     scale_free: ClassVar[bool] = False
@@ -111,6 +114,10 @@ class BoundTerm(ABC):
     def logarithmic(self, state: State, factor: Factor) -> Logarithmic:
         """The term as a sum of logarithms, if it `offers_logarithms`."""
         raise NotImplementedError(f"The term {self.name!r} is no sum of logarithms.")
+
+    def row_squares(self) -> RowSquares:
+        """The term as a quadratic of every row, if it `offers_row_squares`."""
+        raise NotImplementedError(f"The term {self.name!r} has no Gram matrices by rows.")
 
     def split(self, state: State, factor: Factor) -> Split | None:
         """Its gradient in non-negative halves; None if it does not depend on that factor."""

@@ -76,8 +76,8 @@ class BaseFactorization(
         the other way round), so that no rescaling can cheat them; without penalties components get unit norm in the
         end; with penalties on both factors these settle it. None: whatever the sweeps give.
     solver : {"auto", "coordinate", "newton", "multiplicative"}
-        "auto" takes coordinate descent for the Frobenius loss on complete data, Newton steps for the Kullback–Leibler
-        divergence, and multiplicative rules otherwise.
+        "auto" takes coordinate descent for the Frobenius loss, Newton steps for the Kullback–Leibler divergence, and
+        multiplicative rules otherwise.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
         Start. "auto" is "nndsvda", or "random" with missing entries. "sampled" first fits an eighth of the samples,
         which pays on large data.

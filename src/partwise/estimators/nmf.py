@@ -61,7 +61,9 @@ class NMF(OpenFactorization):
     missing : {None, "nan", "unstored"}
         Entries of X that are unknown and do not count: none, those that are NaN, or those a sparse X does not store.
         A sample of which nothing is known, in `fit` or later, has a code of zeros, which fits as well as any other and
-        costs no penalty; a feature of which nothing is known is zero in every component. Both are warned about.
+        costs no penalty; a feature of which nothing is known is zero in every component. Both are warned about. Where
+        little is known of a sample its code is hardly determined, and what it predicts for single unknown entries may
+        be far off: small `l2_codes` and `l2_components` keep it in bounds.
 
     Examples
     --------
@@ -82,7 +84,7 @@ class NMF(OpenFactorization):
     missing: Missing = None
 
     _paper = "Lee & Seung 1999, 2001; Févotte & Idier 2011; Xu, Liu & Gong 2003 (weighting)"
-    _cost = "2 T (4 T entry by entry: divergences, missing entries)"
+    _cost = "2 T (4 T for divergences; up to (k + 3) T with missing entries)"
 
     def _terms(self) -> list[Term]:
         return [

@@ -44,7 +44,8 @@ class WeightedNMF(OpenFactorization):
         does not store. It holds for new samples as well. A sample of which nothing is observed has a code of zeros, a
         feature that is observed in no sample has zeros in every component, and both are warned about.
     solver : {"auto", "coordinate", "newton", "multiplicative"}
-        With weights "multiplicative", which makes the paper's steps; otherwise as for :class:`NMF`.
+        As for :class:`NMF`. With weights and the squared error every sample and feature has a Gram matrix of its own,
+        on which "coordinate" descends; "multiplicative" makes the paper's steps.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
         Start. "auto" is "nndsvda", or "random" with hidden or missing entries.
 
@@ -70,7 +71,7 @@ class WeightedNMF(OpenFactorization):
     missing: Missing = None
 
     _paper = "Kim & Choi 2009"
-    _cost = "4 T over the entries that count (2 T without weights)"
+    _cost = "(k + 3) T over the entries that count (2 T without weights)"
 
     def _units(self) -> Units:
         no_functions(self, "weights")

@@ -20,24 +20,13 @@ import math
 import numpy as np
 
 from ..core.types import Array
+from .gathered import CHUNK, WIDTH, add_products, dot, gather
 from .options import FAST, compiled
 
-# Counts that are looked at together. Their arrays are a little wider: rows at a distance of a power of two would drive
-# each other out of the cache.
-CHUNK, WIDTH = 256, 264
 # Passes over the quadratic model; it need not be solved further than the step is right.
 MODEL_PASSES, MODEL_TOLERANCE = 10, 1e-3
 # An entry of b never falls by more than this share in one step.
 MOST_OF_B = 0.999
-
-
-@compiled(nogil=True)
-def _gather(indices: Array, G: Array, g: Array) -> None:
-    """g[j, p] = G[indices[p], j]."""
-    for p in range(len(indices)):
-        i = np.uint64(indices[p])  # unsigned: no look whether it counts from the end
-        for j in range(G.shape[1]):
-            g[j, p] = G[i, j]
 
 
 @compiled(fastmath=FAST, nogil=True)
@@ -84,47 +73,6 @@ def _move(b: Array, z: Array, length: float, floor: float) -> None:
     """b + length · z, never below the floor."""
     for p in range(len(b)):
         b[p] = max(b[p] + length * z[p], floor)
-
-
-@compiled(fastmath=FAST, nogil=True)
-def _dot(a: Array, b: Array) -> float:
-    total = a[0] * 0
-    for p in range(len(a)):
-        total += a[p] * b[p]
-    return total
-
-
-@compiled(fastmath=FAST, nogil=True)
-def _add_curvature(g: Array, v: Array, columns: Array, scaled: Array, Q: Array) -> None:
-    """Q[a, b] += Σ_p v_p g[columns[a], p] g[columns[b], p] for b ≤ a, two by four entries at a time."""
-    width, count = len(columns), len(v)
-    for a in range(width):
-        row = g[columns[a]]
-        for p in range(count):
-            scaled[a, p] = v[p] * row[p]
-    zero = v[0] * 0
-    for a in range(0, width, 2):
-        # At the edges a row or column stands in for those that are not there, and what it gives is not used.
-        s0, s1 = scaled[a], scaled[min(a + 1, width - 1)]
-        for b in range(0, min(a + 2, width), 4):
-            g0, g1 = g[columns[b]], g[columns[min(b + 1, width - 1)]]
-            g2, g3 = g[columns[min(b + 2, width - 1)]], g[columns[min(b + 3, width - 1)]]
-            q00, q01, q02, q03 = zero, zero, zero, zero
-            q10, q11, q12, q13 = zero, zero, zero, zero
-            for p in range(count):
-                x0, x1 = s0[p], s1[p]
-                q00 += x0 * g0[p]
-                q01 += x0 * g1[p]
-                q02 += x0 * g2[p]
-                q03 += x0 * g3[p]
-                q10 += x1 * g0[p]
-                q11 += x1 * g1[p]
-                q12 += x1 * g2[p]
-                q13 += x1 * g3[p]
-            sums = ((q00, q01, q02, q03), (q10, q11, q12, q13))
-            for i in range(min(2, width - a)):
-                for j in range(min(4, width - b)):
-                    Q[a + i, b + j] += sums[i][j]
 
 
 @compiled(fastmath=FAST, nogil=True)
@@ -234,12 +182,12 @@ def _newton_step(
         gradient[j] = linear[j] + 2 * ridge[j] * f[j]
     for start in range(0, count, CHUNK):
         stop = min(start + CHUNK, count)
-        _gather(indices[start:stop], G, g)
+        gather(indices[start:stop], G, g)
         _combine(g, f, columns, b[start:stop])
         pull = v[: stop - start]
         _pull(c[start:stop], b[start:stop], floor, y[start:stop], pull)
         for j in range(k):
-            gradient[j] -= _dot(g[j, : stop - start], pull)
+            gradient[j] -= dot(g[j, : stop - start], pull)
     width = 0
     for j in range(n_held, k):
         if f[j] > 0 or gradient[j] < 0:
@@ -254,9 +202,9 @@ def _newton_step(
     for start in range(0, count, CHUNK):
         stop = min(start + CHUNK, count)
         if not whole:
-            _gather(indices[start:stop], G, g)
+            gather(indices[start:stop], G, g)
         _bend(c[start:stop], y[start:stop], v[: stop - start])
-        _add_curvature(g, v[: stop - start], active, scaled, Q)
+        add_products(g, v[: stop - start], active, scaled, Q)
     for a in range(width):
         Q[a, a] += 2 * ridge[active[a]]
         for other in range(a):
@@ -272,7 +220,7 @@ def _newton_step(
     for start in range(0, count, CHUNK):
         stop = min(start + CHUNK, count)
         if not whole:
-            _gather(indices[start:stop], G, g)
+            gather(indices[start:stop], G, g)
         _combine(g, slope, active, z[start:stop])
         curvature, shrinkage = _along(c[start:stop], y[start:stop], z[start:stop])
         bent += curvature
@@ -309,12 +257,12 @@ def attract_rows(
         for start in range(indptr[i], indptr[i + 1], CHUNK):
             stop = min(start + CHUNK, indptr[i + 1])
             y, c = b[: stop - start], counts[start:stop]
-            _gather(indices[start:stop], G, g)
+            gather(indices[start:stop], G, g)
             _combine(g, F[i], columns, y)
             _pull(c, y, floor, turned, pull[: stop - start])
             logs[i] += _sum_of_logs(c, x[start:stop], y, mantissa, bits)
             for j in range(k):
-                out[i, j] += _dot(g[j, : len(y)], pull[: stop - start])
+                out[i, j] += dot(g[j, : len(y)], pull[: stop - start])
 
 
 @compiled(nogil=True)

@@ -19,6 +19,7 @@ from .point import Solver
 from .projected import Projected
 from .revival import Reviving
 from .row_assignment import RowAssignment
+from .row_coordinate import RowCoordinate
 
 SolverName = Literal["auto", "coordinate", "newton", "multiplicative", "assignment"]
 
@@ -71,12 +72,13 @@ def _for_non_negative(
 ) -> Callable[[], Solver]:
     without, products = objective.without_quadratic(), objective.without_entries()
     if name == "auto":
-        name = "newton" if objective.has_logarithms else "multiplicative" if without or products else "coordinate"
-    if name == "coordinate":
+        swept = objective.has_row_squares or not (without or products)
+        name = "newton" if objective.has_logarithms else "coordinate" if swept else "multiplicative"
+    if name == "coordinate" and not objective.has_row_squares:
         _refuse_coordinate(without, products)
     solvers: dict[str, Callable[[Objective], Solver]] = {
         "multiplicative": partial(Multiplicative, powers=powers),
-        "coordinate": Coordinate,
+        "coordinate": RowCoordinate if objective.has_row_squares else Coordinate,
         "newton": Newton,
     }
     new_solver = partial(solvers[name], objective)
@@ -138,8 +140,7 @@ def _refuse_coordinate(without: list[str], products: list[str]) -> None:
     if without:
         raise ValueError(
             f"solver='coordinate' is not compatible with the term {', '.join(map(repr, without))}: it needs the "
-            "quadratic form of every term, and a divergence or a fit with missing or weighted entries has none. "
-            "Use solver='multiplicative' or solver='auto'."
+            "quadratic form of every term, and a divergence has none. Use solver='multiplicative' or solver='auto'."
         )
     if products:
         raise ValueError(

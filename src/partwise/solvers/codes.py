@@ -15,6 +15,7 @@ from ..core.types import Array
 from .coordinate import Coordinate
 from .multiplicative import Multiplicative
 from .newton import Newton
+from .row_coordinate import RowCoordinate
 
 MAX_PASSES = 2000
 
@@ -61,12 +62,13 @@ def code_rows(
     if objective.has_logarithms:
         state = State(X, _level(X, Ht) if start is None else start, Ht)
         return Newton(objective).code(state, max_passes, tolerance)
-    if objective.without_quadratic():
+    if objective.without_quadratic() and not objective.has_row_squares:
         state = State(X, _level(X, Ht) if start is None else start, Ht)
         return Multiplicative(objective).code(state, max_passes, tolerance**0.5)
     # A pass gains the square of its steps: eps² would be below what steps can resolve.
     state = State(X, np.zeros((X.shape[0], k), X.dtype) if start is None else start, Ht)
-    return Coordinate(objective).code(state, max_passes, tolerance**1.5)
+    solver = RowCoordinate(objective) if objective.has_row_squares else Coordinate(objective)
+    return solver.code(state, max_passes, tolerance**1.5)
 
 
 def _level(X: Operand, Ht: Array) -> Array:

@@ -28,6 +28,7 @@ FEWEST_ROWS = 4
 LAST_PASSES = 10
 # A level that is not much smaller than the one below is not worth its visit.
 LEAST_REDUCTION = 0.8
+NO_LINKS = (np.zeros(0, np.int32), np.zeros(0, np.int32))
 
 
 @dataclass(frozen=True)
@@ -145,3 +146,20 @@ class Level:
         coarser.cycle(moved, RowQuadratic(A, q.B, weight, D, q.scale))
         F += (moved - lowest)[self._aggregates]
         np.maximum(F, 0, out=F)
+
+
+class Chain:
+    """What couples rows, for kernels that take one row after the other; made once and kept."""
+
+    def __init__(self) -> None:
+        self._coupled: tuple[RowMatrix, ...] = ()
+        self._level: Level | None = None
+
+    def of(self, coupled: tuple[RowMatrix, ...], F: Array) -> tuple[Any, ...]:
+        """Links, their values, groups, the sums of F over them and their strength; empty if no row sees another."""
+        if not coupled:
+            return (*NO_LINKS, np.zeros(0, F.dtype), np.zeros(0, np.intp), np.zeros((0, 0), F.dtype), 0.0)
+        if self._level is None or self._coupled != coupled:
+            self._coupled, self._level = coupled, Level.of(coupled, F.dtype)
+        off, cliques = self._level.off, self._level.cliques
+        return off.indptr, off.indices, off.data, cliques.groups, cliques.group_sums(F), cliques.strength

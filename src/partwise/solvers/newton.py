@@ -10,24 +10,20 @@ lead to better minima.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..core.objective import Objective
-from ..core.rows import RowMatrix
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor
 from .extrapolation import Extrapolating
-from .multilevel import Level
+from .multilevel import Chain
 from .multiplicative import Multiplicative
 from .point import Point
-from .systems import RowSystem, assemble
+from .systems import assemble
 
 GENTLE_SWEEPS = 10
 # An extrapolated entry keeps this share of where it was. At zero a logarithm would be infinite.
 LEAST_SHARE = 0.1
-NO_LINKS = (np.zeros(0, np.int32), np.zeros(0, np.int32))
 
 
 class Newton(Extrapolating):
@@ -44,9 +40,7 @@ class Newton(Extrapolating):
     def __init__(self, objective: Objective):
         super().__init__(objective)
         self._rules = Multiplicative(objective)
-        # What couples the rows, and what it was made from.
-        self._coupled: tuple[RowMatrix, ...] = ()
-        self._level: Level | None = None
+        self._chain = Chain()
 
     def prepare(self, state: State) -> State:
         """Lift zeros of the start, at which logarithms may be infinite."""
@@ -84,7 +78,7 @@ class Newton(Extrapolating):
         system = assemble(self._objective.quadratics(state, factor), F)
         pull = system.push if not system.data.any() else system.pull(state.product(factor))
         linear = np.ascontiguousarray(form.linear - 2 * pull)
-        links, logs = self._links(system, F), np.empty(len(F))
+        links, logs = self._chain.of(system.coupled, F), np.empty(len(F))
         n_held = self._objective.domains[factor].n_held(factor)
 
         def step(rows: slice) -> None:
@@ -98,15 +92,6 @@ class Newton(Extrapolating):
         else:
             state.X.map_rows(step, len(F))
         return F, logs
-
-    def _links(self, system: RowSystem, F: Array) -> tuple[Any, ...]:
-        """What couples the rows, as the kernel wants it."""
-        if not system.coupled:
-            return (*NO_LINKS, np.zeros(0, F.dtype), np.zeros(0, np.intp), np.zeros((0, 0), F.dtype), 0.0)
-        if self._level is None or self._coupled != system.coupled:
-            self._coupled, self._level = system.coupled, Level.of(system.coupled, F.dtype)
-        off, cliques = self._level.off, self._level.cliques
-        return off.indptr, off.indices, off.data, cliques.groups, cliques.group_sums(F), cliques.strength
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
         """Codes for fixed components, every row until its own steps gain nothing more."""

@@ -60,11 +60,14 @@ class BetaDivergence(Term):
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
     ) -> BoundTerm:
         """Check that the divergence is finite on X."""
+        from .frobenius import Frobenius
         from .poisson import BoundKullbackLeibler
 
         beta = order(self.beta)
         if beta == 1:
             return BoundKullbackLeibler(X, sample_weight, self.weights)
+        if beta == 2:
+            return Frobenius(self.weights).bind(X, sample_weight=sample_weight)
         return BoundDivergence(X, beta, sample_weight, self.weights)
 
     def scoring(self) -> Term:

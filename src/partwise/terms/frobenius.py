@@ -12,7 +12,7 @@ from ..core.rows import Diagonal
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, dot64
-from .divergence import BoundDivergence
+from .squares import BoundSquares
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +32,10 @@ class Frobenius(Term):
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
     ) -> BoundTerm:
-        """With every entry present it is a quadratic; otherwise it is treated entry by entry."""
+        """With every entry present all rows have one Gram matrix; otherwise each has its own."""
         if X.missing is None and self.weights is None:
             return BoundFrobenius()
-        return BoundDivergence(X, 2.0, sample_weight, self.weights)
+        return BoundSquares(X, sample_weight, self.weights)
 
     def scoring(self) -> Term:
         """Itself: element weights belong to the training samples."""

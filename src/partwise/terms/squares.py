@@ -1,0 +1,56 @@
+"""The squared error where entries are missing or weighed: Σ_ij v_ij (x_ij − (WH)_ij)²."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import scipy.sparse as sp
+
+from ..core.forms import RowSquares
+from ..core.operand import Operand
+from ..core.squares import Listed, Packed, Squares, TakenDown
+from ..core.state import State
+from ..core.types import CODES, Array
+from .divergence import BoundDivergence
+from .entries import known_counts
+
+# Up to this share of missing entries, taking them down from the common Gram matrix is the shorter way.
+FEW_MISSING = 0.25
+
+
+class BoundSquares(BoundDivergence):
+    """The divergence at β = 2, in which every row of a factor has a Gram matrix of its own."""
+
+    offers_row_squares = True
+
+    def __init__(self, X: Operand, sample_weight: Array | None = None, weights: object = None):
+        super().__init__(X, 2.0, sample_weight, weights)
+        self._X = X
+
+    def value(self, state: State) -> float:
+        """The error; a solver that swept the rows knows it already, unless it is lost in rounding errors."""
+        return state.recall(self._key, None, lambda: self._evaluate(state, CODES)[0])
+
+    @property
+    def _key(self) -> tuple[str, int]:
+        return "squares", id(self)
+
+    def row_squares(self) -> RowSquares:
+        """A quadratic of every row."""
+        return RowSquares(self._squares, self._key)
+
+    @cached_property
+    def _squares(self) -> Squares:
+        """The shortest way to the Gram matrices."""
+        X, s, seen = self._X, self._sample_weight, self._observed
+        if seen is not None:
+            weighed = seen.weight is not None or s is not None
+            return Listed(seen.with_data(seen.x), seen.combined(s) if weighed else None)
+        if self._weights is None and (sp.issparse(X.array) or _share_missing(X) <= FEW_MISSING):
+            return TakenDown(X, s)
+        return Packed(X.array, self._weights, s)
+
+
+def _share_missing(X: Operand) -> float:
+    n, m = X.shape
+    return 1 - float(known_counts(X)[0].sum()) / (n * m)
