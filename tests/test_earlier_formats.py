@@ -8,7 +8,8 @@ import pytest
 
 from partwise import GraphNMF, load
 from partwise.earlier_formats import CODING, from_format_1
-from partwise.files.archive import ReadError, array_text, read_arrays, text_array, write_arrays
+from partwise.files.archive import ReadError, read_arrays, write_arrays
+from partwise.files.described import as_text, from_text
 from partwise.persistence import known_classes
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -67,7 +68,7 @@ def described(tree):
 
 
 def test_every_bound_term_of_format_1_is_tried():
-    fitted = [array_text(read_arrays(file, "a model")["header"])["fitted"] for file in GOLDEN.glob("format-1/*.npz")]
+    fitted = [from_text(read_arrays(file, "a model")["header"])["fitted"] for file in GOLDEN.glob("format-1/*.npz")]
     in_files = set().union(*(described(each["_bound_terms"]) for each in fitted))
     assert CODING.keys() <= in_files | {tree["object"] for tree, _ in OTHERS}
 
@@ -80,8 +81,8 @@ def test_bound_terms_that_no_golden_file_holds(tree, expected):
 
 def test_a_bound_term_that_format_1_never_had(tmp_path):
     arrays = read_arrays(GOLDEN / "format-1" / "graph.npz", "a model")
-    header = array_text(arrays["header"])
+    header = from_text(arrays["header"])
     header["fitted"]["_bound_terms"][0]["object"] = "Popen"
-    write_arrays(tmp_path / "model.npz", {**arrays, "header": text_array(header)})
+    write_arrays(tmp_path / "model.npz", {**arrays, "header": as_text(header)})
     with pytest.raises(ReadError, match="names a class 'Popen', which this version does not know"):
         load(tmp_path / "model.npz")

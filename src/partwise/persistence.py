@@ -22,11 +22,11 @@ from sklearn.utils.validation import check_is_fitted
 from .core.types import Array
 from .core.warn import warn
 from .earlier_formats import from_format_1
-from .files.archive import Refused, array_text, read_arrays, reading, text_array, write_arrays
+from .files.archive import Refused
+from .files.described import Format
 from .files.plain import Packer, Unpacker, stored_attributes
 
-FORMAT, FORMAT_VERSION = "partwise model", 2
-KIND = "a model of partwise"
+FORMAT = Format("partwise model", "a model of partwise", 2)
 # Rooms whose classes may be in a file.
 ROOMS = ("core", "terms", "graphs", "clusters", "selection", "estimators")
 # What belongs to a process rather than to a model: callbacks, and what meta-estimators are asked to pass.
@@ -94,15 +94,12 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     if parameters.get("callbacks") is not None:
         raise ValueError("callbacks cannot be saved; call set_params(callbacks=None) on the fitted model first.")
     fitted = {key: value for key, value in stored_attributes(estimator).items() if key not in {*parameters, *UNSAVED}}
-    header = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "partwise": _version(),
+    description = {
         "class": name,
         "parameters": {key: packer.pack(value, key) for key, value in parameters.items()},
         "fitted": {key: packer.pack(value, f"{name}.{key}") for key, value in fitted.items()},
     }
-    write_arrays(path, {"header": text_array(header), **packer.arrays}, compress=True)
+    FORMAT.write(path, description, packer.arrays, compress=True)
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
@@ -136,18 +133,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     >>> partwise.load(path).transform(X[:2]).shape
     (2, 10)
     """
-    arrays = read_arrays(path, KIND, max_bytes)
-    with reading(path, KIND):
-        header = array_text(arrays["header"])
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
-            raise Refused("it is something else")
-        reader = READERS.get(header["format_version"])
-        if reader is None:
-            raise Refused(
-                f"its format is {header['format_version']!r} (partwise {str(header.get('partwise'))[:20]}), and this "
-                f"version, {_version()}, reads formats up to {FORMAT_VERSION}"
-            )
-        return reader(header, arrays)
+    with FORMAT.read(path, max_bytes) as (header, arrays):
+        return READERS[header["format_version"]](header, arrays)
 
 
 def _read_2(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Any:

@@ -8,7 +8,8 @@ from sklearn.base import clone
 import partwise
 from partwise import NMF, GraphNMF
 from partwise.callbacks import Callback, Checkpoint, EarlyStopping, History
-from partwise.files.archive import ReadError, array_text, read_arrays, text_array, write_arrays
+from partwise.files.archive import ReadError, read_arrays, write_arrays
+from partwise.files.described import as_text, from_text
 
 
 class Killed(BaseException):
@@ -147,8 +148,8 @@ def damage(path, kind):
         fit(PLAIN, X).set_params(callbacks=None).save(path)
     elif kind == "future":
         arrays = read_arrays(path, "a checkpoint")
-        header = array_text(arrays["header"])
-        write_arrays(path, {**arrays, "header": text_array({**header, "format_version": 2})})
+        header = from_text(arrays["header"])
+        write_arrays(path, {**arrays, "header": as_text({**header, "format_version": 2})})
     elif kind == "pickle":
         np.savez(path, header=np.array([{}], object))
     else:

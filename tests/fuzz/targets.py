@@ -23,7 +23,8 @@ from partwise.callbacks import Checkpoint
 from partwise.callbacks.checkpoint import read_checkpoint
 from partwise.cli import main
 from partwise.files import read
-from partwise.files.archive import ReadError, array_text, read_arrays, text_array, write_arrays
+from partwise.files.archive import ReadError, read_arrays, write_arrays
+from partwise.files.described import as_text, from_text
 from partwise.graphs import check_graph
 
 EXECUTIONS = Counter()
@@ -161,7 +162,7 @@ def damaged_descriptions(draw, originals):
     """An npz whose arrays are right and whose description has something else in a few places."""
     (FOLDER / "original.npz").write_bytes(draw(st.sampled_from(originals)))
     arrays = read_arrays(FOLDER / "original.npz", "arrays")
-    header = array_text(arrays["header"])
+    header = from_text(arrays["header"])
     for _ in range(draw(st.integers(1, 3))):
         place, key = None, None
         inside = header
@@ -175,7 +176,7 @@ def damaged_descriptions(draw, originals):
             inside = place[key]
         if place is not None:
             place[key] = draw(JSON | st.sampled_from([{"array": name} for name in sorted(arrays)]))
-    write_arrays(FOLDER / "changed.npz", {**arrays, "header": text_array(header)})
+    write_arrays(FOLDER / "changed.npz", {**arrays, "header": as_text(header)})
     return (FOLDER / "changed.npz").read_bytes()
 
 

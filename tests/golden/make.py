@@ -21,7 +21,7 @@ from partwise import (
     WeightedNMF,
     terms,
 )
-from partwise.persistence import FORMAT_VERSION
+from partwise.persistence import FORMAT
 
 X = np.random.RandomState(0).gamma(1.0, size=(16, 5))
 HOLES = np.where(np.random.RandomState(1).uniform(size=X.shape) < 0.1, np.nan, X)
@@ -53,7 +53,7 @@ MODELS = {
 }
 
 if __name__ == "__main__":
-    folder = Path(__file__).parent / f"format-{FORMAT_VERSION}"
+    folder = Path(__file__).parent / f"format-{FORMAT.version}"
     (folder / "expected").mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")
     for name, (estimator, data) in MODELS.items():

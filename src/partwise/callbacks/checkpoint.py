@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..core.warn import warn
-from ..files.archive import Refused, array_text, read_arrays, reading, text_array, write_arrays
+from ..files.archive import Refused
+from ..files.described import Format
 from ..files.plain import Packer, Unpacker, random_state_of
 from ..files.writing import WriteError, check_writable
 from .base import Callback, Fit, Snapshot
 from .fingerprint import fingerprint
 
-FORMAT, FORMAT_VERSION = "partwise checkpoint", 1
-KIND = "a checkpoint of partwise"
+FORMAT = Format("partwise checkpoint", "a checkpoint of partwise", 1)
 # Parameters that do not change where a fit goes.
 FREE = ("callbacks", "verbose")
 
@@ -84,9 +84,8 @@ class Checkpoint(Callback):
             return
         packer = Packer()
         state = packer.pack({"random": self._random, "snapshot": snapshot()}, "The checkpoint")
-        header = {"format": FORMAT, "format_version": FORMAT_VERSION, "identity": self._identity, "state": state}
         try:
-            write_arrays(self.path, {"header": text_array(header), **packer.arrays})
+            FORMAT.write(self.path, {"identity": self._identity, "state": state}, packer.arrays)
         except WriteError as error:
             warn(f"The checkpoint could not be written, and the fit goes on without it: {error}")
 
@@ -118,13 +117,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[Snapshot, dict[str, A
     ReadError
         If the file is no checkpoint, or is damaged.
     """
-    arrays = read_arrays(path, KIND)
-    with reading(path, KIND):
-        header = array_text(arrays["header"])
-        if header["format"] != FORMAT:
-            raise Refused("it is something else")
-        if header["format_version"] != FORMAT_VERSION:
-            raise Refused(f"its format is {header['format_version']!r}, and this version reads {FORMAT_VERSION}")
+    with FORMAT.read(path) as (header, arrays):
         found, identity = Unpacker(arrays).unpack(header["state"]), header["identity"]
         if not isinstance(found, dict) or not isinstance(identity, dict):
             raise Refused("its description is malformed")

@@ -6,8 +6,6 @@ is ever executed: objects are refused, as are other containers in an npz's cloth
 
 from __future__ import annotations
 
-import io
-import json
 import math
 import os
 import stat
@@ -15,7 +13,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 from numpy.lib import format as npy
@@ -157,16 +155,3 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Array], *, c
             entry.compress_type = method
             with file.open(entry, "w", force_zip64=True) as member:
                 npy.write_array(member, np.asanyarray(array), allow_pickle=False)
-
-
-def text_array(document: Any) -> Array:
-    """A JSON document as an array of bytes."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return np.frombuffer(text.encode(), np.uint8)
-
-
-def array_text(array: Array) -> Any:
-    """The document of :func:`text_array`."""
-    if array.dtype != np.uint8 or array.ndim != 1:
-        raise Refused("its description is no text")
-    return json.load(io.TextIOWrapper(io.BytesIO(array.tobytes()), encoding="utf-8"))
