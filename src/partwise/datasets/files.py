@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ import numpy as np
 
 from ..core.types import Array
 from ..files.archive import ReadError, read_arrays, reading, write_arrays
-from ..files.sparse_arrays import NAMES, holds_sparse, read_sparse
+from ..files.arrays import contents_of
+from ..files.contents import Contents
 
 FOLDER_VARIABLE = "PARTWISE_DATA"
+KIND = "a data set"
 
 
 class DataSetError(Exception):
@@ -54,22 +57,20 @@ def find(name: str, folder: str | Path | None = None) -> Path | None:
     return None
 
 
-def read(path: Path) -> dict[str, Any]:
-    """The arrays of a file: `X` (CSR for texts), `y` as 0, 1, …, and whatever else it holds."""
+def read(path: Path) -> Contents:
+    """What a file holds, its labels as 0, 1, …."""
     try:
-        arrays: dict[str, Any] = read_arrays(path, "a data set")
-        if "X" not in arrays and holds_sparse(arrays):
-            with reading(path, "a data set"):
-                X = read_sparse(arrays).astype(np.float64)
-            arrays = {"X": X, **{name: array for name, array in arrays.items() if name not in NAMES}}
+        arrays = read_arrays(path, KIND)
+        with reading(path, KIND):
+            found = contents_of(arrays)
     except ReadError as error:
         raise DataSetError(str(error)) from None
-    if missing := {"X", "y"} - set(arrays):
-        raise DataSetError(f"{path} has no {' and no '.join(sorted(missing))}; a data set needs X and y.")
-    arrays["y"] = np.unique(arrays["y"], return_inverse=True)[1].ravel().astype(np.intp)
-    if arrays["X"].shape[0] != len(arrays["y"]):
-        raise DataSetError(f"{path} has {arrays['X'].shape[0]} samples in X, but {len(arrays['y'])} in y.")
-    return arrays
+    if found.labels is None:
+        raise DataSetError(f"{path} has no y; a data set needs X and y.")
+    y = np.unique(found.labels, return_inverse=True)[1].ravel().astype(np.intp)
+    if found.X.shape[0] != len(y):
+        raise DataSetError(f"{path} has {found.X.shape[0]} samples in X, but {len(y)} in y.")
+    return replace(found, labels=y)
 
 
 def write(path: Path, arrays: Mapping[str, Array]) -> None:

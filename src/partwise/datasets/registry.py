@@ -42,19 +42,18 @@ def load(name: str, folder: str | Path | None = None) -> DataSet:
         raise ValueError(f"There is no data set {name!r}; known are: {', '.join(names())}.")
     entry = CATALOGUE[name]
     path = files.find(name, folder)
-    arrays = files.read(path if path is not None else fetch(entry))
-    X, y = arrays["X"], arrays["y"]
-    if not isinstance(X, np.ndarray):
-        X.sum_duplicates()
+    found = files.read(path if path is not None else fetch(entry))
+    if not isinstance(found.X, np.ndarray):
+        found.X.sum_duplicates()
     return DataSet(
         name=name,
-        X=X.astype(np.float64, copy=False),
-        y=y,
-        class_names=tuple(map(str, arrays.get("classes", range(int(y.max()) + 1)))),
-        image_shape=(int(arrays["image_shape"][0]), int(arrays["image_shape"][1])) if "image_shape" in arrays else None,
+        X=found.X.astype(np.float64, copy=False),
+        y=found.labels,
+        class_names=tuple(map(str, range(int(found.labels.max()) + 1) if found.classes is None else found.classes)),
+        image_shape=None if found.image_shape is None else (int(found.image_shape[0]), int(found.image_shape[1])),
         licence=entry.licence,
         citation=entry.citation,
-        terms=tuple(map(str, arrays["terms"])) if "terms" in arrays else None,
+        terms=None if found.terms is None else tuple(map(str, found.terms)),
     )
 
 

@@ -20,10 +20,11 @@ SAMPLES, LABELS = ("X", "fea", "data", "features", "x"), ("y", "Y", "gnd", "labe
 
 def read_npz(path: Path) -> Contents:
     """`X`, or the parts of a sparse matrix; `y`, `classes`, `terms` and `image_shape` where they are."""
-    return _of_arrays(read_arrays(path, KIND))
+    return contents_of(read_arrays(path, KIND))
 
 
-def _of_arrays(arrays: Mapping[str, Array]) -> Contents:
+def contents_of(arrays: Mapping[str, Array]) -> Contents:
+    """The parts of a data set among arrays by name."""
     if holds_sparse(arrays):
         X: Any = read_sparse(arrays)
     elif "X" in arrays:

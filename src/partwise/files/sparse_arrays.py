@@ -18,8 +18,6 @@ from .plain import check_lengths, sparse_matrix
 
 Parts = Mapping[str, Array]
 COMPRESSED = ("indices", "indptr")
-# Names that belong to a sparse matrix, whatever its format.
-NAMES = ("data", "indices", "indptr", "row", "col", "coords", "offsets", "shape", "format", "_is_array")
 
 
 def holds_sparse(arrays: Parts) -> bool:
