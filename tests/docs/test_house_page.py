@@ -111,3 +111,20 @@ def test_a_line_of_code_is_no_docstring():
 
     text = '"""Words."""\n\nx = """\ntext\n"""  # a comment\n# alone\n'
     assert code_lines(text, ast.parse(text)) == {3, 4, 5}
+
+
+@pytest.mark.parametrize("name", ["NLCF + labels, one line", "NLCF + labels, class", "semi-NMF + graph, class"])
+def test_examples_work(name):
+    from docs.house import SOURCE, example_lines
+
+    assert int(example_lines(name, SOURCE)) > 0
+
+
+def test_an_example_that_does_not_work_is_not_counted(tmp_path, monkeypatch):
+    from docs import house
+
+    folder = tmp_path / "semi_nmf_graph_class"
+    folder.mkdir()
+    (folder / "without_graph.py").write_text("from partwise import SemiNMF\n\nmodel = SemiNMF(10)\n")
+    monkeypatch.setattr(house, "EXAMPLES", tmp_path)
+    assert house.example_lines("semi-NMF + graph, class", house.SOURCE) == "not possible"
