@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .files.archive import Refused
-from .terms.graph import NO_NEIGHBORS
 from .terms.smoothness import ONLY_TRAINING_SAMPLES
 
 Tree = Any
@@ -19,6 +18,12 @@ Attributes = Mapping[str, Tree]
 
 # Estimators that said where their graph came from by looking at its term.
 WITH_GRAPH_METHOD = ("ConceptFactorization", "GraphNMF", "KernelGraphNMF", "LocalCoordinateNMF")
+
+# What models with a graph over missing entries said, when neighbours could not be found there.
+NO_NEIGHBORS = (
+    "New samples cannot be coded: they are linked to their nearest training samples, and neighbours cannot be found in "
+    "data with missing entries. Use embedding_, or fit with the new samples among the others."
+)
 
 
 def from_format_1(header: Mapping[str, Any]) -> dict[str, Any]:

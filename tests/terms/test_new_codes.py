@@ -88,12 +88,16 @@ def test_a_reason_comes_when_samples_are_coded_and_not_before():
         model.transform(NEW)
 
 
-def test_samples_with_missing_entries_are_not_kept():
-    """Nothing could be linked to them."""
+def test_samples_with_missing_entries_are_linked_by_what_is_shared():
+    """Training samples, new samples or both may have holes."""
     holes = np.where(RNG.uniform(size=TRAIN.shape) < 0.2, np.nan, TRAIN)
     chain = sp.diags_array([np.ones(14)] * 2, offsets=[-1, 1], shape=(15, 15))
-    bound = NeighborGraph(1.0, graph=sp.csr_array(chain)).bind(as_operand(holes, "nan"))
-    assert isinstance(bound.for_new(END), Uncodable)
     new = as_operand(np.where(NEW > 0.9, np.nan, NEW), "nan")
-    with pytest.raises(ValueError, match="neighbours cannot be found in data with missing entries"):
-        NeighborGraph(1.0, 4).bind(END.X).for_new(END).bind(new)
+    for bound in (
+        NeighborGraph(1.0, 4, graph=sp.csr_array(chain)).bind(as_operand(holes, "nan")),
+        NeighborGraph(1.0, 4).bind(END.X),
+    ):
+        linked = bound.for_new(END)
+        assert (linked._links(new).sum(axis=1) == 4).all()
+    with pytest.raises(ValueError, match="edge_weights='cosine' was given with missing entries"):
+        NeighborGraph(1.0, 4, edge_weights="cosine").bind(END.X).for_new(END).bind(new)

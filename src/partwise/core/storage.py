@@ -71,7 +71,7 @@ class DenseOperand(Operand):
 
     def known(self) -> Operand:
         """Zeros for NaN, put there block by block whenever it is multiplied."""
-        known = DenseKnown(self._X)
+        known = DenseKnown(self._X, None, self.sample_weight)
         known._workers = self._workers
         return known
 
@@ -98,8 +98,8 @@ class DenseMagnitude(DenseOperand):
 class DenseKnown(DenseOperand):
     """An array with zeros for NaN, for products and norms alone: it is never stored."""
 
-    def __init__(self, X: Any):
-        super().__init__(X)
+    def __init__(self, X: Any, missing: Missing = None, sample_weight: Array | None = None):
+        super().__init__(X, missing, sample_weight)
         self._rooms = Rooms()
 
     def _zeroed(self, rows: slice) -> Array:
@@ -255,8 +255,9 @@ class SparseOperand(Operand):
 
     def known(self) -> SparseOperand:
         """Zeros for NaN, with the same indices."""
-        X = self.csr
-        known = SparseOperand(sp.csr_array((np.where(np.isnan(X.data), 0, X.data), X.indices, X.indptr), shape=X.shape))
+        X, zero = self.csr, self.dtype.type(0)
+        values = np.where(np.isnan(X.data), zero, X.data)
+        known = SparseOperand(sp.csr_array((values, X.indices, X.indptr), shape=X.shape), None, self.sample_weight)
         known._workers = self._workers
         return known
 

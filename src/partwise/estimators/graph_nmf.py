@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core.operand import Missing
 from ..core.term import Term
 from ..terms.divergence import order
 from .graph_parameters import GraphOnCodes
@@ -37,6 +38,13 @@ class GraphNMF(GraphOnCodes, LossBesidePenalty, OpenFactorization, LabelledFacto
         on the sets of the study, and less the more samples there are: more than 2,000 are represented by so many.
         Where there is nothing to compare (one component, hardly any samples, a warm start), it is 10, or what the last
         fit had, and `selection_` says so. ``graph_strength=10`` is a good fixed value.
+    missing : {None, "nan", "unstored"}
+        Entries of X that are unknown and do not count: none, those that are NaN, or those a sparse X does not store.
+        Neighbours are then found by the features that both of two samples know, at least five of them: by their cosine
+        or their mean squared difference there, which count the less the fewer they are, with edges of weight 1, in
+        training and for new samples. Where samples share too little for that, give a `graph`. "auto" is then 10 for
+        `graph_strength`. A sample of which nothing is known takes the mean code of its neighbours in a given graph, and
+        otherwise a code of zeros.
     scale : {"auto", "components", None}
         "auto" and "components" measure the penalty where components have unit norm; None is the paper's free scale.
 
@@ -52,8 +60,10 @@ class GraphNMF(GraphOnCodes, LossBesidePenalty, OpenFactorization, LabelledFacto
     True
     """
 
+    missing: Missing = None
+
     _paper = "Cai, He & Han 2008"
-    _cost = "2 T + edges · k"
+    _cost = "2 T + edges · k (up to (k + 3) T with missing entries)"
 
     def _terms(self) -> list[Term]:
         return [fit_term(self.loss), *self._graph_terms()]

@@ -83,9 +83,10 @@ class GraphOnCodes(GraphParameters):
 
     Attributes
     ----------
-    graph_method_ : {"products", "index", "descent", "given", "none"}
+    graph_method_ : {"products", "index", "descent", "shared", "given", "none"}
         Where the graph comes from: neighbours found exactly by products (dense data) or by an inverted index (sparse
-        data), or approximately by nearest-neighbour descent; given by the user; or none, at strength 0.
+        data), approximately by nearest-neighbour descent, or by the features that both of two samples know (missing
+        entries); given by the user; or none, at strength 0.
     """
 
     graph_strength: StrengthOrAuto = "auto"

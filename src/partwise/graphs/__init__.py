@@ -10,6 +10,7 @@ from .labels import check_labels, edit_by_labels
 from .neighbors import choose_search, nearest_neighbors
 from .parts import SampleGraph
 from .predictors import local_predictors, rbf_bandwidth
+from .shared import shared_neighbors
 from .weights import heat_bandwidth, neighbor_graph, new_sample_links, weigh_links
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "neighbor_graph",
     "new_sample_links",
     "rbf_bandwidth",
+    "shared_neighbors",
     "warn_if_distances",
     "warn_if_scattered",
     "weigh_links",

@@ -64,7 +64,7 @@ def nearest_neighbors(
         X = X_train = read_samples(X)
     else:
         X, X_train = read_new_samples(X, X_train)
-    p = _clip_neighbors(n_neighbors, X.shape[0], X_train.shape[0], within)
+    p = clip_neighbors(n_neighbors, X.shape[0], X_train.shape[0], within)
 
     search = choose_search(X, method, within=within)
 
@@ -130,7 +130,8 @@ def choose_search(X: Any, method: Method = "auto", *, within: bool = True) -> Se
     return "products"
 
 
-def _clip_neighbors(n_neighbors: int, n_samples: int, n_train: int, within: bool) -> int:
+def clip_neighbors(n_neighbors: int, n_samples: int, n_train: int, within: bool) -> int:
+    """At most as many neighbours as there are samples, with a warning; no more links than the memory holds."""
     if not isinstance(n_neighbors, Integral) or n_neighbors < 1:
         raise ValueError(f"n_neighbors={n_neighbors!r} was given; it must be an integer of at least 1.")
     most = n_train - 1 if within else n_train

@@ -68,6 +68,7 @@ ROUNDING = 1e-9
 # A trial that loses so much more than the best is preferred to it if more of its components are distinct.
 ABOUT_AS_GOOD = 0.02
 NOT_COMPARABLE = "the default: no value makes clusters that can be compared"
+UNCOMPARED = "the default: with missing or weighted entries there is nothing to compare"
 SPENT = "the default: the budget was spent before there was enough to compare"
 
 
@@ -132,15 +133,24 @@ def choose(
 
 
 def _by_hidden_entries(problem: Problem, grids: Mapping[str, Grid], options: Options, verbose: int) -> Choice:
-    """Choose the number of components by predictions: where entries are unknown, samples have no neighbours."""
-    others = [name for name, grid in grids.items() if grid.kind != "components"]
-    if others:
+    """Choose the number of components by predictions: where entries are unknown, neighbours are no measure of clusters.
+
+    Strengths and neighbours that are "auto" keep their defaults, and a list of them is refused.
+    """
+    others = {name: grid for name, grid in grids.items() if grid.kind != "components"}
+    listed = [name for name, grid in others.items() if not grid.refined]
+    if listed:
         raise ValueError(
-            f"{' and '.join(others)} cannot be chosen from data with missing entries, in which samples have no "
-            "neighbours. Give a number; n_components can be chosen, by predicting hidden entries."
+            f"{' and '.join(listed)} cannot be chosen from data with missing or weighted entries, by which samples and "
+            "their neighbours cannot be compared. Give a number; n_components can be chosen, by predicting hidden "
+            "entries."
         )
-    ((name, grid),) = grids.items()
-    n_samples = problem.X.shape[0]
+    defaults = {name: value for name, value in _defaults(problem, grids).items() if name in others}
+    not_chosen, n_samples = dict.fromkeys(others, UNCOMPARED), problem.X.shape[0]
+    problem = problem.with_values(defaults)
+    if len(others) == len(grids):
+        return Choice(problem, Selection(defaults, (), 0, n_samples, not_chosen))
+    ((name, grid),) = ((name, grid) for name, grid in grids.items() if name not in others)
     sample = _sample(problem)
     predict = Predictions.of(sample, options)
 
@@ -152,13 +162,14 @@ def _by_hidden_entries(problem: Problem, grids: Mapping[str, Grid], options: Opt
     grid = grid.at_most(min(sample.X.shape)) if grid.refined else grid
     numbers, rows = count(grid, trial, lambda rows: int(np.mean(rows, axis=1).argmax()), options)
     if nothing_compared(grid, numbers, options):
-        selection = Selection({name: default_number(grid)}, (), 0, n_samples, {name: SPENT})
+        settled = {**defaults, name: default_number(grid)}
+        selection = Selection(settled, (), 0, n_samples, {**not_chosen, name: SPENT})
     else:
         worth = np.array(rows)
         chosen, unknown = numbers[smallest_good(worth)], np.full(len(numbers), np.nan)
         criteria = {PREDICTION: worth}
         path = Path(name, np.array(numbers), criteria, unknown, (PREDICTION,), chosen, 0, cut_short=options.is_spent())
-        selection = Selection({name: chosen}, (path,), sample.X.shape[0], n_samples)
+        selection = Selection({**defaults, name: chosen}, (path,), sample.X.shape[0], n_samples, not_chosen)
     _tell_choice(verbose, selection.choice)
     return Choice(problem.with_values(selection.choice), selection)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..solvers.problem import Problem
 from ..terms.divergence import order
+from ..terms.entries import known_share
 
 Kind = Literal["strength", "neighbors", "components"]
 AUTO = "auto"
@@ -150,10 +151,10 @@ def strength_unit(problem: Problem, name: str) -> float:
     """
     X = problem.X
     n = X.shape[0] if X.sample_weight is None else float(X.sample_weight.sum(dtype=np.float64))
-    square = X.squared_norm
+    square = X.squared_norm if X.missing is None else X.known().squared_norm
     if square == 0:
         return 1.0
-    total = X.mean() * n * X.shape[1]
+    total = X.mean() * n * X.shape[1] * known_share(X)
     divergence = any(order(getattr(fit, "beta", 2.0)) == 1 for fit in problem.fits)
     strengths = {term.strength_name: getattr(term, "strength", 0) for term in problem.terms}
     if problem.scale == "codes":

@@ -142,6 +142,11 @@ def known_counts(X: Operand) -> tuple[Array, Array]:
     return np.concatenate(by_sample), by_feature
 
 
+def known_share(X: Operand) -> float:
+    """Which share of the entries of X is known."""
+    return 1.0 if X.missing is None else float(known_counts(X)[0].sum()) / (X.shape[0] * X.shape[1])
+
+
 def restrict(X: Operand, weights: Any) -> tuple[Operand, Any]:
     """The data and its weights, with every entry of weight zero marked as missing.
 

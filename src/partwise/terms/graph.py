@@ -12,7 +12,7 @@ from ..core.forms import Coupling, Quadratic
 from ..core.operand import Operand
 from ..core.rows import Cliques, Diagonal, Links, RowMatrix
 from ..core.state import State
-from ..core.term import BoundTerm, Term, Uncodable
+from ..core.term import BoundTerm, Term
 from ..core.types import Array, IntArray
 from ..graphs import (
     check_graph,
@@ -21,6 +21,7 @@ from ..graphs import (
     heat_bandwidth,
     neighbor_graph,
     new_sample_links,
+    shared_neighbors,
     warn_if_distances,
     warn_if_scattered,
     weigh_links,
@@ -31,13 +32,16 @@ from .new_codes import BoundNewCodes
 from .penalties import check_strength
 from .smoothness import BoundSmoothness
 
-GraphOrigin = Search | Literal["given"]
+GraphOrigin = Search | Literal["shared", "given"]
 # How new samples are linked: n_neighbors, metric, edge_weights, bandwidth.
 Linking = tuple[int, Any, Any, float | None]
 
-NO_NEIGHBORS = (
-    "New samples cannot be coded: they are linked to their nearest training samples, and neighbours cannot be found in "
-    "data with missing entries. Use embedding_, or fit with the new samples among the others."
+# Of the samples, at least this share must have a neighbour with whom they share enough known features.
+LEAST_LINKED = 0.5
+
+ONLY_BINARY = (
+    "edge_weights={!r} was given with missing entries: by the few features that two samples share, neighbours can be "
+    "found, but not be weighed. Use edge_weights='binary', or give a graph of your own."
 )
 
 
@@ -86,20 +90,34 @@ class NeighborGraph(Term):
     def _edges(self, X: Operand) -> tuple[GraphOrigin, Any, float | None]:
         """Where the graph comes from, its edge weights, and the bandwidth that new samples will need."""
         search: GraphOrigin = "given"
+        if self.graph is None and X.missing is not None:
+            return "shared", self._shared_edges(X), None
         if self.graph is None:
-            if X.missing is not None:
-                raise ValueError("Neighbours cannot be found in data with missing entries; give a graph of your own.")
             search = choose_search(X.array, self.neighbors_method)
             method: Method = "approximate" if search == "descent" else "exact"
             links = neighbor_graph(X.array, self.n_neighbors, self.metric, method=method)
         else:
             links = check_graph(self.graph(X.array) if callable(self.graph) else self.graph, X.shape[0])
         bandwidth = self.bandwidth
-        if self.edge_weights == "heat" and bandwidth is None:
+        if self.edge_weights == "heat" and bandwidth is None and X.missing is None:
             bandwidth = heat_bandwidth(X.array, links)
         if self.graph is None:
             links = weigh_links(links, X.array, edge_weights=self.edge_weights, bandwidth=bandwidth)
         return search, links, bandwidth
+
+    def _shared_edges(self, X: Operand) -> Any:
+        """Samples are joined if either is among the nearest of the other, by the features that both know."""
+        if self.edge_weights != "binary":
+            raise ValueError(ONLY_BINARY.format(self.edge_weights))
+        links = shared_neighbors(X.array, self.n_neighbors, self.metric, missing=X.missing)
+        edges = links.maximum(links.T)
+        alone = int(np.count_nonzero(np.diff(edges.indptr) == 0))
+        if alone > (1 - LEAST_LINKED) * X.shape[0]:
+            raise ValueError(
+                f"{alone} of {X.shape[0]} samples share too few known features with any other to have neighbours. Give "
+                "a graph of your own, for example of the codes of NMF with the same `missing`."
+            )
+        return edges
 
 
 class BoundNeighborGraph(BoundSmoothness):
@@ -143,9 +161,8 @@ class BoundNeighborGraph(BoundSmoothness):
 
     def for_new(self, state: State) -> Term:
         """New samples are drawn to the codes of their nearest training samples."""
-        if self._X.missing is not None:
-            return Uncodable(NO_NEIGHBORS)
-        return LinkedCodes(self._strength, *self._linking, self._X.kept.array, state.W)
+        kept = self._X.kept
+        return LinkedCodes(self._strength, *self._linking, kept.array, state.W, kept.missing)
 
 
 def graph_origin(terms: Iterable[BoundTerm]) -> GraphOrigin | Literal["none"]:
@@ -167,6 +184,8 @@ class LinkedCodes(Term):
         The training samples.
     codes : ndarray of shape (n_samples, n_components)
         Their codes.
+    missing : {None, "nan", "unstored"}, default=None
+        Which of their entries are unknown.
     """
 
     strength: float
@@ -176,18 +195,26 @@ class LinkedCodes(Term):
     bandwidth: float | None
     samples: Any
     codes: Array
+    missing: Any = None
 
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
     ) -> BoundTerm:
         """Link the new samples: Σ_i d_i ‖w_i‖² − 2⟨w_i, Σ_t e_it w_t⟩ + Σ_it e_it ‖w_t‖²."""
-        if X.missing is not None:
-            raise ValueError(NO_NEIGHBORS)
-        linking = (self.n_neighbors, self.metric, self.edge_weights, self.bandwidth)
-        links = self.strength * new_sample_links(X.array, self.samples, *linking)
+        links = self.strength * self._links(X)
         codes = self.codes.astype(X.dtype, copy=False)
         degrees = np.asarray(links.sum(axis=1)).ravel().astype(codes.dtype)
         pull = Coupling(np.ones(codes.shape[1], codes.dtype), Diagonal(degrees))
         form = Quadratic(attract=np.asarray(links @ codes, codes.dtype), couplings=(pull,))
         squares = np.einsum("ij,ij->i", codes, codes, dtype=np.float64)
         return BoundNewCodes(self, "graph", lambda state: form, float(links.sum(axis=0) @ squares))
+
+    def _links(self, X: Operand) -> Any:
+        """Edge weights from new to training samples; by the features that both know, where some are missing."""
+        if X.missing is None and self.missing is None:
+            linking = (self.n_neighbors, self.metric, self.edge_weights, self.bandwidth)
+            return new_sample_links(X.array, self.samples, *linking)
+        if self.edge_weights != "binary":
+            raise ValueError(ONLY_BINARY.format(self.edge_weights))
+        known = {"missing": X.missing, "X_train": self.samples, "missing_train": self.missing}
+        return shared_neighbors(X.array, self.n_neighbors, self.metric, **known)

@@ -12,7 +12,7 @@ from ..core.squares import Listed, Packed, Squares, TakenDown
 from ..core.state import State
 from ..core.types import CODES, Array
 from .divergence import BoundDivergence
-from .entries import known_counts
+from .entries import known_share
 
 # Up to this share of missing entries, taking them down from the common Gram matrix is the shorter way.
 FEW_MISSING = 0.25
@@ -46,11 +46,6 @@ class BoundSquares(BoundDivergence):
         if seen is not None:
             weighed = seen.weight is not None or s is not None
             return Listed(seen.with_data(seen.x), seen.combined(s) if weighed else None)
-        if self._weights is None and (sp.issparse(X.array) or _share_missing(X) <= FEW_MISSING):
+        if self._weights is None and (sp.issparse(X.array) or 1 - known_share(X) <= FEW_MISSING):
             return TakenDown(X, s)
         return Packed(X.array, self._weights, s)
-
-
-def _share_missing(X: Operand) -> float:
-    n, m = X.shape
-    return 1 - float(known_counts(X)[0].sum()) / (n * m)
