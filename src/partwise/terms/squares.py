@@ -32,8 +32,8 @@ class BoundSquares(BoundDivergence):
         return state.recall(self._key, None, lambda: self._evaluate(state, CODES)[0])
 
     @property
-    def _key(self) -> tuple[str, int]:
-        return "squares", id(self)
+    def _key(self) -> tuple[str, BoundDivergence]:
+        return "squares", self
 
     def row_squares(self) -> RowSquares:
         """A quadratic of every row."""
