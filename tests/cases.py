@@ -53,6 +53,17 @@ CASES = {
     ),
     "ConstrainedNMF": (ConstrainedNMF(init="random", n_init=2), X),
     "Factorization": (Factorization(terms=[partwise.terms.BetaDivergence(1.0), partwise.terms.L1(0.1)]), X),
+    "NMF fixed": (NMF(fixed_components=X[:2], l1_codes=0.1), X),
+    "GraphNMF fixed": (GraphNMF(graph_strength=1.0, loss="kullback-leibler", fixed_components=X[:2]), X),
+    "Factorization free": (
+        Factorization(terms=[partwise.terms.Frobenius(), partwise.terms.NeighborGraph(1.0)], components="free"),
+        X - 1,
+    ),
+    "Factorization simplex": (Factorization(codes="simplex", components=partwise.domains.Sparse(0.3)), X),
+    "Factorization one entry": (
+        Factorization(terms=[partwise.terms.Frobenius(), partwise.terms.L1(0.1)], codes="one-entry"),
+        SPARSE,
+    ),
     "LocalCoordinateNMF": (LocalCoordinateNMF(n_components=12, coordinate_strength=0.1), X),
     "LocalCoordinateNMF Kullback-Leibler": (LocalCoordinateNMF(coordinate_strength=0.1, loss="kullback-leibler"), X),
     "LocalCoordinateNMF auto": (LocalCoordinateNMF(), X),

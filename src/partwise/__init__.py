@@ -13,6 +13,7 @@ from .lazy import importer
 if TYPE_CHECKING:
     from . import callbacks as callbacks
     from . import datasets as datasets
+    from . import domains as domains
     from . import exceptions as exceptions
     from . import experiments as experiments
     from . import graphs as graphs
@@ -75,6 +76,7 @@ __all__ = [
 _ROOMS = (
     "callbacks",
     "datasets",
+    "domains",
     "exceptions",
     "experiments",
     "graphs",

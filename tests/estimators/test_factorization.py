@@ -101,3 +101,74 @@ def test_a_term_is_bound_once_per_fit_to_the_data_of_that_fit():
 def test_what_is_no_sum_of_terms(terms, error, message):
     with pytest.raises(error, match=message):
         Factorization(3, terms=terms).fit(X)
+
+
+SIGNED = RNG.gamma(1.0, size=(30, 3)) @ RNG.standard_normal((3, 12)) + 0.1 * RNG.standard_normal((30, 12))
+DOMAINS = {
+    "free components": ({"components": "free"}, SIGNED),
+    "free codes": ({"codes": "free"}, SIGNED),
+    "simplex codes": ({"codes": "simplex"}, X),
+    "simplex codes and free components": ({"codes": "simplex", "components": "free"}, SIGNED),
+    "one entry": ({"codes": "one-entry"}, X),
+    "unit norm": ({"components": "unit-norm"}, X),
+}
+
+
+@pytest.mark.parametrize("case", DOMAINS)
+def test_new_samples_are_coded_in_the_domain_each_for_itself(case):
+    """The codes of training samples come back, and those of one sample do not depend on the others."""
+    domains, data = DOMAINS[case]
+    model = Factorization(3, random_state=0, max_iter=300, tol=0, **domains).fit(data)
+    codes = model.transform(data)
+    np.testing.assert_allclose(codes[4:6], model.transform(data[4:6]), atol=1e-9 * abs(codes).max())
+    H = model.components_
+    losses = [((data - W @ H) ** 2).sum() for W in (codes, model.embedding_)]
+    assert losses[0] <= losses[1] * (1 + 1e-6)
+    match domains.get("codes"):
+        case "simplex":
+            assert (codes >= 0).all()
+            np.testing.assert_allclose(codes.sum(axis=1), 1, atol=1e-9)
+        case "one-entry":
+            assert ((codes > 0).sum(axis=1) <= 1).all()
+
+
+def test_components_of_unit_norm_are_those_of_the_gauge():
+    terms = [Frobenius(), NeighborGraph(2.0)]
+    asked = Factorization(3, terms=terms, components="unit-norm", random_state=0).fit(X)
+    gauged = Factorization(3, terms=terms, scale="components", random_state=0).fit(X)
+    np.testing.assert_array_equal(asked.components_, gauged.components_)
+    assert asked.scale_ == "components"
+    np.testing.assert_allclose(np.linalg.norm(asked.components_, axis=1), 1)
+
+
+def test_penalties_beside_components_of_unit_norm():
+    """An ℓ1 penalty on components that cannot shrink makes them sparse."""
+    plain, sparse = (
+        Factorization(3, terms=[Frobenius(), L1(s, "components")], components="unit-norm", random_state=0).fit(X)
+        for s in (0.0, 60.0)
+    )
+    np.testing.assert_allclose(np.linalg.norm(sparse.components_, axis=1), 1)
+    assert abs(sparse.components_).sum() < abs(plain.components_).sum()
+
+
+def test_the_scale_is_settled_by_codes_that_sum_to_one():
+    with pytest.raises(ValueError, match="scale is settled by the codes"):
+        Factorization(3, codes="simplex", scale="components").fit(X)
+    assert Factorization(3, codes="simplex", max_iter=5, tol=0).fit(X).scale_ is None
+
+
+def test_only_factors_of_either_sign_take_data_of_either_sign():
+    with pytest.raises(ValueError, match="Negative values"):
+        Factorization(3, codes="simplex").fit(SIGNED)
+    with pytest.raises(ValueError, match="has no start of either sign"):
+        Factorization(3, components="free", init="nndsvd").fit(SIGNED)
+    with pytest.raises(ValueError, match="codes"):
+        Factorization(3, codes="cube").fit(X)
+
+
+def test_codes_with_one_entry_need_complete_samples():
+    model = Factorization(3, codes="one-entry", missing="nan", random_state=0).fit(X)
+    hole = X[:2].copy()
+    hole[0, 0] = np.nan
+    with pytest.raises(ValueError, match="every entry is known"):
+        model.transform(hole)

@@ -15,7 +15,6 @@ from partwise.core.domains import (
     Simplex,
     Sparse,
     UnitNorm,
-    bind_domains,
 )
 from partwise.core.fixed import Fixed
 from partwise.core.objective import Objective
@@ -39,7 +38,8 @@ def fit(
     """Minimise from a start that is the same for the same shape; penalties as they stand."""
     operand = as_operand(X, None, weight)
     bound = [term.bind(operand, None, np.random.RandomState(0), weight) for term in terms]
-    objective = Objective(bound, **bind_domains({"codes": codes, "components": components}, operand, K))
+    domains = {"codes": codes, "components": components}
+    objective = Objective(bound, **{factor: domain.bind(operand, factor, K) for factor, domain in domains.items()})
     rng = np.random.RandomState(1)
     W, Ht = (rng.uniform(0.1, 1, size=(rows, K)).astype(operand.dtype) for rows in operand.shape)
     state = State(operand, *((W, Ht) if start is None else start))

@@ -9,7 +9,6 @@ a feature.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from numbers import Integral
@@ -257,11 +256,6 @@ class RankOne(Domain):
     def project(self, F: Array, factor: Factor) -> Array:
         """Its columns at rank one, by their sums along the axes."""
         return outer_products(split_modes(onto_nonnegative(F), self.shape))
-
-
-def bind_domains(domains: Mapping[Factor, Domain], X: Operand, n_components: int) -> dict[Factor, Domain]:
-    """The domains for a factorisation of these data."""
-    return {factor: domain.bind(X, factor, n_components) for factor, domain in domains.items()}
 
 
 def _by_columns(F: Array, nearest: Any) -> Array:

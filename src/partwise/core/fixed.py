@@ -9,7 +9,7 @@ import numpy as np
 
 from .domains import NON_NEGATIVE, Domain, Free, Half, NonNegative, Simplex, Sparse, UnitNorm
 from .operand import Operand
-from .types import CODES, Array, Factor
+from .types import CODES, Array, Factor, column_norms
 
 
 def rest_of(domain: Domain) -> Domain:
@@ -103,9 +103,12 @@ class Fixed(Domain):
         return self.values.T, None if self.where is None else self.where.T
 
     def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
-        """Both domains entered; a column that is not stretched leaves no length."""
-        F, lengths = self.rest.entered(F, factor)
-        return self.put(F, factor), np.where(self.stretchable(F, factor), lengths, 1).astype(F.dtype)
+        """Both domains entered; a fixed column leaves the length by which it differs from that of the start."""
+        entered, lengths = self.rest.entered(F, factor)
+        entered = self.put(entered, factor)
+        n_held = self.n_held(factor)
+        lengths[:n_held] = column_norms(F[:, :n_held]) / column_norms(entered[:, :n_held])
+        return entered, lengths
 
     def project(self, F: Array, factor: Factor) -> Array:
         """The nearest factor of the rest, with the fixed entries in their places."""

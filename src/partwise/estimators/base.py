@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, ClassVar, Self
 
@@ -29,7 +29,7 @@ from ..solvers.choice import choose_solver
 from ..solvers.loop import Options, Result
 from ..solvers.point import Solver
 from ..solvers.problem import Minimum, Problem, solve
-from ..solvers.scale import normalise
+from ..solvers.scale import normalise, rescaled
 from ..solvers.starting import NamedStart, Start
 from .duplicates import warn_if_duplicate
 from .fitted import FittedFactorization
@@ -244,6 +244,8 @@ class BaseFactorization(
     def _fit_problem(self, problem: Problem, options: Options) -> None:
         """From what is to be minimised to fitted attributes."""
         X = problem.X
+        # What the domains refuse is refused before graphs are built.
+        codes = problem.bound_domains[CODES].for_new()
         for term in problem.bound:
             term.consider(problem.n_components)
         coupled = problem.couples_samples
@@ -252,6 +254,7 @@ class BaseFactorization(
         self._losses = [loss for term in problem.terms if (loss := term.scoring()) is not None]
         self._record(minimum.result)
         self._settle(problem, minimum)
+        self._coding_domain = codes
         if X.sample_weight is not None and (X.sample_weight == 0).any() and not coupled:
             # A sample that does not count leaves its code open: give it the one it would get as a new sample.
             unseen = np.flatnonzero(X.sample_weight == 0)
@@ -264,7 +267,12 @@ class BaseFactorization(
         self.components_ = np.array(minimum.state.components, order="C")
         self.scale_ = minimum.unit
         warn_if_duplicate(self.embedding_, self.components_, minimum.terms, minimum.unit)
-        self._keep(minimum.terms, minimum.state)
+        state, self._coding_lengths = minimum.state, None
+        if minimum.unit == COMPONENTS and problem.bound_domains[COMPONENTS].n_held(COMPONENTS):
+            # Penalties are measured at unit norm, also those on the codes of components that are not returned at it.
+            self._coding_lengths = state.norms(COMPONENTS)
+            state = rescaled(state, COMPONENTS, self._coding_lengths)
+        self._keep(minimum.terms, state)
 
     def _record(self, result: Result) -> None:
         """How the fit went."""
@@ -282,6 +290,10 @@ class BaseFactorization(
         """Which samples have a say in where the clusters are; None: all."""
         return None
 
+    def _takes_signs(self) -> bool:
+        """Whether a factor may have negative entries, and so the data."""
+        return any(domain.signed for domain in self._domains().values())
+
     def _domains(self) -> dict[Factor, Domain]:
         """What a factor may be, where it is not simply non-negative."""
         return {CODES: UnitNorm()} if self.scale == CODES else {}
@@ -291,9 +303,9 @@ class BaseFactorization(
         name = self._auto_solver if self.solver == "auto" else self.solver
         return choose_solver(name, objective, self._printed_powers)
 
-    def _normalised(self, state: State, unit: Factor | None) -> State:
+    def _normalised(self, state: State, unit: Factor | None, domains: Mapping[Factor, Domain]) -> State:
         """Where the fit ended, in the scale in which it is returned."""
-        return normalise(state, unit)
+        return normalise(state, unit, domains)
 
     def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
         """Where the fit begins; a method may have starts of its own."""
@@ -362,7 +374,7 @@ class BaseFactorization(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = not self._signed_data
+        tags.input_tags.positive_only = not (self._signed_data or self._takes_signs())
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing == "nan"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

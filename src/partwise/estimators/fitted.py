@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..clusters import Assignment
+from ..core.domains import NON_NEGATIVE, Domain
 from ..core.door import read_data
 from ..core.operand import Missing, Operand
 from ..core.state import State
@@ -31,6 +32,9 @@ class FittedFactorization(TransformerMixin):
     components_: Array
     # The terms by which new samples are coded.
     _coding: list[Term]
+    # What the codes of new samples may be, and the lengths of the components if they are coded by those of unit norm.
+    _coding_domain: Domain = NON_NEGATIVE
+    _coding_lengths: Array | None = None
     history_: dict[str, list[float]]
     _losses: list[Term]
     _assignment: Assignment
@@ -46,7 +50,10 @@ class FittedFactorization(TransformerMixin):
     def _code(self, X: Operand) -> Array:
         Ht = np.array(self.components_.T, X.dtype, order="C")
         with X.at_work():
-            return code_samples(self._coding, X, Ht)
+            if self._coding_lengths is None:
+                return code_samples(self._coding, X, Ht, self._coding_domain)
+            lengths = self._coding_lengths.astype(X.dtype)
+            return code_samples(self._coding, X, Ht / lengths, self._coding_domain) / lengths
 
     def _keep(self, terms: Sequence[BoundTerm], state: State) -> None:
         """Keep what coding new samples needs of the terms, given where the fit ended, and nothing else."""

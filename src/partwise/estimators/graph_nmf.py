@@ -5,15 +5,15 @@ from __future__ import annotations
 from ..core.operand import Missing
 from ..core.term import Term
 from ..terms.divergence import order
+from .fixed_components import FixedComponents
 from .graph_parameters import GraphOnCodes
 from .labelled import LabelledFactorization
 from .loss_parameters import LossBesidePenalty
 from .nmf import fit_term
-from .open_components import OpenFactorization
 from .units import Units, codes_unit, no_functions
 
 
-class GraphNMF(GraphOnCodes, LossBesidePenalty, OpenFactorization, LabelledFactorization):
+class GraphNMF(GraphOnCodes, LossBesidePenalty, FixedComponents, LabelledFactorization):
     r"""Non-negative matrix factorisation in which neighbours have similar codes (GNMF, SemiGNMF).
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),

@@ -13,7 +13,7 @@ from ..core.types import CODES, COMPONENTS, Array, dot64
 from ..solvers.starting import NamedStart, Start
 from ..terms import L1, L2, BetaDivergence, Frobenius
 from ..terms.divergence import order, power
-from .open_components import OpenFactorization
+from .fixed_components import FixedComponents
 from .options import Loss, NonNegative, Weighting
 from .units import Units, codes_unit
 
@@ -25,7 +25,7 @@ def fit_term(loss: str | float) -> Term:
     return BetaDivergence(loss)
 
 
-class NMF(OpenFactorization):
+class NMF(FixedComponents):
     r"""Non-negative matrix factorisation.
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),

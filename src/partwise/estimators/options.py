@@ -45,6 +45,9 @@ InitOrSpectral = Literal["auto", "random", "nndsvd", "nndsvda", "kmeans", "sampl
 ClusterInit = Literal["auto", "kmeans", "random"] | Given
 OrthogonalInit = Literal["auto", "kmeans", "random", "nndsvd", "nndsvda"] | Given
 
+# What a factor may be, by name.
+DomainName = Literal["non-negative", "free", "unit-norm", "simplex", "one-entry"]
+
 Assign = Literal["kmeans", "argmax"]
 
 Metric = Literal["cosine", "euclidean"]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
 import numpy as np
 
 from ..core.domains import Domain, OneEntry
-from ..core.operand import Operand
 from ..core.state import State
-from ..core.types import CODES, Array, Factor, column_norms
-from ..solvers.one_entry import best_entry
+from ..core.types import CODES, Factor
+from ..solvers.loop import Options
+from ..solvers.problem import Problem
 from ..solvers.scale import rescaled, warn_if_dead
 from .options import Assign, NonNegative, OrthogonalSolver
 from .units import Units
@@ -42,14 +43,13 @@ class BaseOrthogonal(UnweightedFactorization):
         # The multiplicative rules only approach it.
         return {} if self.solver == "multiplicative" else {CODES: OneEntry()}
 
-    def _normalised(self, state: State, unit: Factor | None) -> State:
+    def _normalised(self, state: State, unit: Factor | None, domains: Mapping[Factor, Domain]) -> State:
         """Codes at unit norm. A component that no sample uses keeps an empty column: any other would overlap."""
         warn_if_dead(state)
         norms = state.norms(CODES)
         return rescaled(state, CODES, np.where(norms > 0, norms, 1))
 
-    def _code(self, X: Operand) -> Array:
-        """Of every new sample the one entry that orthogonal codes have."""
-        Ht = np.array(self.components_.T, X.dtype, order="C")
-        with X.at_work():
-            return best_entry(X.dot(Ht), column_norms(Ht) ** 2)
+    def _fit_problem(self, problem: Problem, options: Options) -> None:
+        super()._fit_problem(problem, options)
+        # Also where the rules of the fit only approach it.
+        self._coding_domain = OneEntry()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -137,7 +137,7 @@ class OrthogonalTriNMF(BaseOrthogonal):
             check_factor("S", S, (k, n_columns), dtype),
         )
 
-    def _normalised(self, state: State, unit: Factor | None) -> State:
+    def _normalised(self, state: State, unit: Factor | None, domains: Mapping[Factor, Domain]) -> State:
         """Both factors at unit norm, the scale in S."""
         state = tri(state)
         lengths = [np.where(norms > 0, norms, 1) for norms in (column_norms(state.W), column_norms(state.Ht))]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from ..core.domains import Domain, Free
 from ..core.term import Term
 from ..core.types import CODES, COMPONENTS, Factor
-from ..solvers.starting import CodesStart, Start
+from ..solvers.starting import FreeStart, Start
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .options import ClusterInit, NonNegative
@@ -73,7 +73,6 @@ class SemiNMF(BaseFactorization):
     _paper = "Ding, Li & Jordan 2010"
     _cost = "2 T + (n + m) k²"
 
-    _signed_data = True
     _printed_powers: ClassVar[dict[Factor, float] | None] = {CODES: 0.5}
     _auto_init = "kmeans"
     _auto_solver = "multiplicative"
@@ -88,4 +87,4 @@ class SemiNMF(BaseFactorization):
         return {COMPONENTS: Free()}
 
     def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
-        return CodesStart(**self._start_fields(shape, dtype))
+        return FreeStart(**self._start_fields(shape, dtype))

@@ -265,7 +265,7 @@ def _extended(sample: Problem, factors: Factors, problem: Problem) -> Factors:
     """Codes for all rows, given the components found on some."""
     W, Ht = factors
     terms = coding_terms(sample.fit_to(sample.X).terms, sample.state(W, Ht))
-    return code_samples(terms, problem.X, Ht, PASSES), Ht
+    return code_samples(terms, problem.X, Ht, max_passes=PASSES), Ht
 
 
 def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tuple[Path, Trial] | str:

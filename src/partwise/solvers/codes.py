@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.domains import NON_NEGATIVE, Domain, Free, OneEntry, Simplex
 from ..core.objective import Objective
 from ..core.operand import Operand
+from ..core.projections import onto_simplex
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..core.types import Array
+from ..core.types import CODES, Array
 from .coordinate import Coordinate
+from .free import best_free
+from .gradient import descend_each
 from .multiplicative import Multiplicative
 from .newton import Newton
+from .one_entry import step_rows
 from .row_coordinate import RowCoordinate
 
 MAX_PASSES = 2000
@@ -25,7 +31,9 @@ def coding_terms(terms: Iterable[BoundTerm], state: State) -> list[Term]:
     return [new for term in terms if (new := term.for_new(state)) is not None]
 
 
-def code_samples(terms: Iterable[Term], X: Operand, Ht: Array, max_passes: int = MAX_PASSES) -> Array:
+def code_samples(
+    terms: Iterable[Term], X: Operand, Ht: Array, codes: Domain = NON_NEGATIVE, max_passes: int = MAX_PASSES
+) -> Array:
     """Minimise the objective over the codes of new samples, each row by itself and to convergence.
 
     Parameters
@@ -35,10 +43,12 @@ def code_samples(terms: Iterable[Term], X: Operand, Ht: Array, max_passes: int =
     X : Operand
         New samples.
     Ht : ndarray of shape (n_features, n_components)
+    codes : Domain, default=NON_NEGATIVE
+        What the code of a sample may be.
     max_passes : int, default=2000
         Most passes over a row.
     """
-    return code_rows(Objective([term.bind(X) for term in terms]), X, Ht, max_passes)
+    return code_rows(Objective([term.bind(X) for term in terms], codes=codes), X, Ht, max_passes)
 
 
 def code_rows(
@@ -59,6 +69,9 @@ def code_rows(
     """
     k = Ht.shape[1]
     tolerance = float(np.finfo(X.dtype).eps)
+    domain = objective.domains[CODES]
+    if domain != NON_NEGATIVE:
+        return _code_in(domain, objective, State(X, np.full((X.shape[0], k), 1 / k, X.dtype), Ht), max_passes)
     if objective.has_logarithms:
         state = State(X, _level(X, Ht) if start is None else start, Ht)
         return Newton(objective).code(state, max_passes, tolerance)
@@ -69,6 +82,28 @@ def code_rows(
     state = State(X, np.zeros((X.shape[0], k), X.dtype) if start is None else start, Ht)
     solver = RowCoordinate(objective) if objective.has_row_squares else Coordinate(objective)
     return solver.code(state, max_passes, tolerance**1.5)
+
+
+def _code_in(domain: Domain, objective: Objective, state: State, max_passes: int) -> Array:
+    """Codes in a domain that is said of every sample for itself."""
+    tolerance = float(np.finfo(state.W.dtype).eps)
+    if objective.without_quadratic():
+        if isinstance(domain, Simplex):
+            return Multiplicative(objective).code(state, max_passes, tolerance**0.5)
+        raise ValueError(f"Codes {domain.words} need samples of which every entry is known; some are missing.")
+    if isinstance(domain, Free):
+        return best_free(objective, state, CODES)
+    if isinstance(domain, OneEntry):
+        return step_rows(state.W, *objective.quadratic(state, CODES))
+    for _ in range(max_passes if objective.majorised else 1):
+        before = state.W
+        W = descend_each(
+            before, *objective.quadratic(state, CODES), max_passes, tolerance**0.75, partial(onto_simplex, axis=1)
+        )
+        state = state.replace(CODES, W)
+        if np.abs(W - before).max(initial=0.0) <= tolerance**0.5:
+            break
+    return state.W
 
 
 def _level(X: Operand, Ht: Array) -> Array:

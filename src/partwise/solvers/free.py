@@ -19,29 +19,34 @@ from .systems import assemble
 
 # Steps per sweep where rows are coupled, and the share of the first one's gain that ends them.
 STEPS, STEP_TOLERANCE = 20, 1e-2
+# Rows with a curvature of their own that are solved for at a time.
+ROWS = 1024
 
 
 def best_free(objective: Objective, state: State, factor: Factor) -> Array:
     """The best factor for the other one; columns of the other that add nothing get nothing.
 
-    Where rows are coupled or differ in their curvature, it is only a better one.
+    Where rows are coupled, it is only a better one.
     """
     F = state[factor]
     if objective.without_entries():
         A, couplings = objective.quadratic(state, factor)
         return descend(F, A, couplings, STEPS, STEP_TOLERANCE, np.asarray)
     system = assemble(objective.quadratics(state, factor), F)
-    if system.coupled or len(system.D) > 1 or (len(system.weight) > 1 and system.D.any()):
+    if system.coupled:
         A, couplings = objective.quadratic(state, factor)
         return descend(F, A, couplings, STEPS, STEP_TOLERANCE, np.asarray)
-    gram = (system.B + np.diag(system.D[0])).astype(np.float64)
-    inverse = pinvh(gram, rtol=len(gram) * np.finfo(F.dtype).eps)
-    best = np.asarray(system.pull(state.product(factor)) @ inverse, F.dtype)
-    if len(system.weight) == 1:
-        return best
-    # A row of weight zero is seen by nothing: it stays where it is.
-    weight = system.weight[:, None]
-    return np.divide(best, weight, out=F.copy(), where=weight > 0)
+    pull, rtol = system.pull(state.product(factor)), F.shape[1] * float(np.finfo(F.dtype).eps)
+    if len(system.D) == len(system.weight) == 1:
+        gram = (system.B + np.diag(system.D[0])).astype(np.float64)
+        return np.asarray(pull @ pinvh(gram, rtol=rtol), F.dtype)
+    best = np.empty_like(F)
+    for start in range(0, len(F), ROWS):
+        rows = slice(start, min(start + ROWS, len(F)))
+        weight = system.weight[rows if len(system.weight) > 1 else slice(None), None, None].astype(np.float64)
+        grams = weight * system.B + np.eye(F.shape[1]) * system.D[rows if len(system.D) > 1 else slice(None)][:, None]
+        best[rows] = (np.linalg.pinv(grams, rcond=rtol, hermitian=True) @ pull[rows, :, None])[..., 0]
+    return best
 
 
 class FreeCoordinate(Coordinate):

@@ -79,6 +79,42 @@ def descend(
     return F
 
 
+def descend_each(
+    F: Array,
+    A: Array,
+    couplings: Sequence[Coupling],
+    max_steps: int,
+    tolerance: float,
+    project: Callable[[Array], Array],
+) -> Array:
+    """The same for rows that do not see each other, each with its own extrapolation and until its own steps are small.
+
+    A row's result does not depend on the others. Its extrapolation begins anew when it points uphill.
+
+    Parameters
+    ----------
+    F, A, couplings, max_steps, project
+        As for :func:`descend`; the set ties the entries of a row to each other.
+    tolerance : float
+        Of a step, relative to the largest entry of its row.
+    """
+    curvature = entry_curvature(couplings, F).max(axis=1, keepdims=True)
+    inverse = np.divide(1, curvature, out=np.zeros_like(curvature), where=curvature > 0).astype(F.dtype)
+    ahead, speed, active = F, np.ones((len(F), 1)), np.ones((len(F), 1), bool)
+    for _ in range(max_steps):
+        gradient = sum((part.dot(ahead) for part in couplings), start=-A)
+        new = np.where(active, project(ahead - inverse * gradient), F)
+        step = new - F
+        uphill = ((ahead - new) * step).sum(axis=1, keepdims=True) > 0
+        active &= np.abs(step).max(axis=1, keepdims=True) > tolerance * np.abs(new).max(axis=1, keepdims=True)
+        speed = np.where(uphill, 1.0, speed)
+        faster = (1 + np.sqrt(1 + 4 * speed * speed)) / 2
+        ahead, F, speed = new + ((speed - 1) / faster).astype(F.dtype) * step, new, faster
+        if not active.any():
+            break
+    return F
+
+
 def entry_curvature(couplings: Sequence[Coupling], F: Array) -> Array:
     """Σ_t diag(|S_t|u/u) diag(|B_t|v/v), in float64: no less than the curvature of the quadratic."""
     curvature = np.zeros(F.shape)

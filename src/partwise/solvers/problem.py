@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.domains import Domain, bind_domains
+from ..core.domains import NON_NEGATIVE, Domain
 from ..core.dual import DualState, KernelMatrix
 from ..core.objective import Objective
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..core.types import Array, Factor, IntArray
+from ..core.types import FACTORS, Array, Factor, IntArray
 from .loop import Options, Result, minimise
 from .point import Solver
 from .scale import apply_scale, normalise
@@ -65,7 +65,7 @@ class Problem:
     scale: str | None = "auto"
     domains: dict[Factor, Domain] = field(default_factory=dict)
     kernel: KernelMatrix | None = None
-    normalise: Callable[[State, Factor | None], State] = normalise
+    normalise: Callable[[State, Factor | None, Mapping[Factor, Domain]], State] = normalise
     shared: Binder | None = None
 
     @cached_property
@@ -76,6 +76,12 @@ class Problem:
     @cached_property
     def _binder(self) -> Binder:
         return self.shared or Binder(self)
+
+    @cached_property
+    def bound_domains(self) -> dict[Factor, Domain]:
+        """What both factors may be, bound to the data."""
+        given = {factor: self.domains.get(factor, NON_NEGATIVE) for factor in FACTORS}
+        return {factor: domain.bind(self.X, factor, self.n_components) for factor, domain in given.items()}
 
     @property
     def fits(self) -> list[Any]:
@@ -222,9 +228,9 @@ def solve(problem: Problem, options: Options) -> Minimum:
     problem : Problem
     options : Options
     """
-    terms, unit = apply_scale(problem.bound, problem.scale)
-    domains = bind_domains(problem.domains, problem.X, problem.n_components)
+    domains = problem.bound_domains
+    terms, unit, domains = apply_scale(problem.bound, problem.scale, domains)
     objective = Objective(terms, **domains)
     new_solver = problem.new_solver(objective)
     result = minimise(objective, new_solver, problem.states(options), options)
-    return Minimum(problem.normalise(result.state, unit), result, terms, unit)
+    return Minimum(problem.normalise(result.state, unit, domains), result, terms, unit)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..core.domains import NON_NEGATIVE, Domain, UnitNorm
 from ..core.dual import DualState
 from ..core.state import State
 from ..core.term import BoundPenalty, BoundTerm
@@ -13,14 +14,20 @@ from ..core.types import CODES, COMPONENTS, FACTORS, OTHER, Array, Factor, colum
 from ..core.warn import warn
 from ..terms.gauge import Gauged
 
+Domains = dict[Factor, Domain]
+Scaled = tuple[list[BoundTerm], Factor | None, Domains]
 
-def apply_scale(terms: Sequence[BoundTerm], scale: str | None) -> tuple[list[BoundTerm], Factor | None]:
-    """The terms under the gauge, and the factor whose columns have unit norm in the end (None: neither).
+
+def apply_scale(terms: Sequence[BoundTerm], scale: str | None, domains: Domains) -> Scaled:
+    """The terms under the gauge, the factor whose columns have unit norm in the end (None: neither), and the domains.
 
     With scale="auto", a penalty on one factor alone is measured where the other has unit norm; with penalties on both
     factors these settle the scale themselves; without any, the components are simply given unit norm at the end. A term
     that ties the components to the samples settles the scale alone, and so does one that asks for orthogonal codes.
     With scale="codes" the codes are held to columns of unit norm, so that penalties on them are measured as they stand.
+
+    A factor that cannot be stretched settles the scale by its domain. Components of unit norm that no term penalises
+    are what the gauge gives in the end, and need not be held to it on the way.
     """
     anchored = [term.name for term in terms if term.anchored]
     if anchored and scale in FACTORS:
@@ -29,7 +36,7 @@ def apply_scale(terms: Sequence[BoundTerm], scale: str | None) -> tuple[list[Bou
             "samples and leaves no scale to choose. Use scale='auto' or scale=None."
         )
     if scale is None or anchored or any(term.orthogonality for term in terms):
-        return list(terms), None
+        return list(terms), None, domains
     penalised: set[Factor] = {term.factor for term in terms if isinstance(term, BoundPenalty)}
     if scale == COMPONENTS and COMPONENTS in penalised:
         raise ValueError(
@@ -42,26 +49,42 @@ def apply_scale(terms: Sequence[BoundTerm], scale: str | None) -> tuple[list[Bou
                 "scale='codes' fixes the norm of the codes for penalties on them, but the components are penalised "
                 "too. Use scale='auto' or scale=None."
             )
-        return list(terms), CODES
+        return list(terms), CODES, domains
+    if isinstance(domains[COMPONENTS], UnitNorm) and COMPONENTS not in penalised and domains[CODES].stretches:
+        domains = {**domains, COMPONENTS: NON_NEGATIVE}
+    settled = [factor for factor in FACTORS if not domains[factor].stretches]
+    if settled:
+        if scale == COMPONENTS:
+            raise ValueError(
+                f"scale='components' fixes the norm of the components, but the scale is settled by the {settled[0]}, "
+                f"which are {domains[settled[0]].words}. Use scale='auto' or scale=None."
+            )
+        return list(terms), None, domains
     if len(penalised) == 2:
-        return list(terms), None
+        return list(terms), None, domains
     unit = OTHER[penalised.pop()] if penalised else COMPONENTS
-    return [Gauged(term) if isinstance(term, BoundPenalty) else term for term in terms], unit
+    return [Gauged(term) if isinstance(term, BoundPenalty) else term for term in terms], unit, domains
 
 
-def normalise(state: State, unit: Factor | None) -> State:
-    """Give the columns of one factor unit norm, the other the scale; components that died get a valid direction."""
+def normalise(state: State, unit: Factor | None, domains: Mapping[Factor, Domain]) -> State:
+    """Give the columns of one factor unit norm, the other the scale; components that died get a valid direction.
+
+    Fixed columns stay as they are.
+    """
     warn_if_dead(state)
     if unit is None:
         return state
-    dead = np.flatnonzero(state.norms(unit) == 0)
+    held = ~np.logical_and(*(domains[factor].stretchable(state[factor], factor) for factor in FACTORS))
+    # Unit norm is a domain that does not stretch, and nothing is left to do there but for rounding.
+    held &= not isinstance(domains[unit], UnitNorm)
+    dead = np.flatnonzero((state.norms(unit) == 0) & ~held)
     if len(dead):
         F, other = state[unit].copy(), state[OTHER[unit]].copy()
         F[:, dead], other[:, dead] = 0, 0
         F[_strongest(state, unit), dead] = 1
         state = state.replace(unit, F).replace(OTHER[unit], other)
     norms = state.norms(unit)
-    return rescaled(state, unit, np.where(norms > 0, norms, 1))
+    return rescaled(state, unit, np.where((norms > 0) & ~held, norms, 1))
 
 
 def rescaled(state: State, factor: Factor, lengths: Array) -> State:

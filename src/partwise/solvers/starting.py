@@ -15,7 +15,7 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.storage import as_operand
 from ..core.tri import TriState
-from ..core.types import CODES, COMPONENTS, Array, column_norms, dot64
+from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, column_norms, dot64
 from .free import best_free
 from .loop import Options
 from .starts import Doubt, as_coordinates, dual_start, sampled_start, start_codes, start_factors
@@ -105,13 +105,30 @@ class NamedStart(Start):
 
 
 @dataclass(frozen=True, eq=False)
-class CodesStart(Start):
-    """Codes from k-means or at random, and the best components for them, whatever their sign."""
+class FreeStart(Start):
+    """One factor from k-means or at random, and the best other one for it, whatever its sign.
+
+    Attributes
+    ----------
+    free : {"components", "codes"}
+        The factor that may have negative entries.
+    """
+
+    free: Factor = COMPONENTS
+
+    def _resolved(self, problem: Problem) -> str:
+        if self.init != "auto":
+            return self.init
+        few = problem.n_components > problem.X.shape[0 if self.free == COMPONENTS else 1]
+        return "random" if few or problem.X.missing is not None else "kmeans"
 
     def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
-        X, k = problem.X, problem.n_components
-        state = problem.state(start_codes(X, k, init, np.random.RandomState(seed)), np.zeros((X.shape[1], k), X.dtype))
-        return state.replace(COMPONENTS, best_free(Objective(problem.bound), state, COMPONENTS))
+        X, k, other = problem.X, problem.n_components, OTHER[self.free]
+        side = X if other == CODES else as_operand(X.array.T)
+        F = start_codes(side, k, init, np.random.RandomState(seed))
+        zeros = [np.zeros((rows, k), X.dtype) for rows in X.shape]
+        state = problem.state(*zeros).replace(other, F)
+        return state.replace(self.free, best_free(Objective(problem.bound), state, self.free))
 
 
 @dataclass(frozen=True, eq=False)

@@ -179,7 +179,7 @@ def sampled_start(
             objective, choose_solver("auto", objective), [lambda: start], options.inside(SAMPLE_SWEEPS, 0.0)
         )
     Ht = result.state.Ht
-    return code_samples(coding_terms(objective.terms, result.state), X, Ht, CODING_PASSES), Ht
+    return code_samples(coding_terms(objective.terms, result.state), X, Ht, max_passes=CODING_PASSES), Ht
 
 
 def dual_start(

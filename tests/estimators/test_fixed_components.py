@@ -1,0 +1,130 @@
+"""Components that are given stay as given; what is learned beside them, and every code, is the best there is."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import nnls
+
+from partwise import NMF, Factorization, GraphNMF
+from partwise.domains import Fixed
+from partwise.graphs import neighbor_graph
+from partwise.terms import BetaDivergence, Frobenius, NeighborGraph
+
+RNG = np.random.RandomState(0)
+TRUTH = RNG.gamma(0.5, size=(4, 12))
+X = RNG.gamma(1.0, size=(30, 4)) @ TRUTH + 0.05 * RNG.uniform(size=(30, 12))
+KNOWN = 7.0 * TRUTH[:2]
+LOSSES = ["frobenius", "kullback-leibler"]
+PENALTIES = [{}, {"l1_codes": 0.2}, {"l2_codes": 0.1}, {"l1_components": 0.1}, {"l1_codes": 0.1, "l2_components": 0.1}]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_known_components_stay_to_the_last_digit(loss, penalty, dtype, make):
+    model = NMF(4, loss=loss, fixed_components=KNOWN, max_iter=40, tol=0, **penalty).fit(make(X.astype(dtype)))
+    np.testing.assert_array_equal(model.components_[:2], KNOWN.astype(dtype))
+    assert model.components_.shape == (4, 12)
+    assert (model.components_ >= 0).all()
+    objective = np.array(model.history_["objective"])
+    assert np.diff(objective).max() <= (1e-10 if dtype == np.float64 else 1e-5) * objective[0]
+    if "l1_components" not in penalty and "l2_components" not in penalty:
+        np.testing.assert_allclose(np.linalg.norm(model.components_[2:], axis=1), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_others_are_found(loss):
+    """With half of the true components given, the other half fits the data as well as the truth."""
+    exact = RNG.gamma(1.0, size=(40, 4)) @ TRUTH
+    model = NMF(4, loss=loss, fixed_components=KNOWN, max_iter=3000, tol=1e-10).fit(exact)
+    assert model.objective_ <= 1e-4 * (exact**2).sum()
+
+
+def test_codes_of_new_samples_are_those_of_all_components():
+    model = NMF(4, fixed_components=KNOWN, tol=1e-8, max_iter=2000).fit(X)
+    expected = np.array([nnls(model.components_.T, x)[0] for x in X])
+    np.testing.assert_allclose(model.transform(X), expected, atol=1e-7)
+    np.testing.assert_allclose(model.embedding_, expected, atol=1e-3 * expected.max())
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    "model", [NMF(4, l1_codes=0.5), NMF(4, l2_codes=0.3), GraphNMF(4, graph_strength=1.0, n_neighbors=3)], ids=str
+)
+def test_the_unit_of_known_components_does_not_matter(model, loss):
+    """Their codes take it up, and penalties are measured at unit norm: for new samples too."""
+    model.set_params(loss=loss, tol=0, max_iter=60, random_state=0)
+    one = model.set_params(fixed_components=KNOWN).fit(X)
+    codes, new, objective, H = one.embedding_, one.transform(X[:5]), one.objective_, one.components_
+    other = model.set_params(fixed_components=8 * KNOWN).fit(X)
+    np.testing.assert_allclose(other.objective_, objective, rtol=1e-6)
+    np.testing.assert_allclose(other.components_[2:], H[2:], atol=1e-4)
+    np.testing.assert_allclose(other.embedding_[:, :2], codes[:, :2] / 8, atol=1e-4 * codes.max())
+    np.testing.assert_allclose(other.transform(X[:5])[:, :2], new[:, :2] / 8, atol=1e-4 * codes.max())
+
+
+def test_the_penalty_is_the_one_at_unit_norm():
+    model = GraphNMF(4, graph_strength=2.0, n_neighbors=3, fixed_components=KNOWN, random_state=0).fit(X)
+    W, H = model.embedding_, model.components_
+    E = neighbor_graph(X, 3).toarray()
+    L, squares = np.diag(E.sum(axis=1)) - E, (H**2).sum(axis=1)
+    penalty = 2.0 * (np.diag(W.T @ L @ W) * squares).sum()
+    np.testing.assert_allclose(model.objective_, ((X - W @ H) ** 2).sum() + penalty, rtol=1e-8)
+
+
+def test_without_a_gauge_penalties_are_measured_as_they_stand():
+    model = NMF(4, l2_codes=0.3, scale=None, fixed_components=KNOWN, tol=0, max_iter=50).fit(X)
+    W, H = model.embedding_, model.components_
+    np.testing.assert_allclose(model.objective_, ((X - W @ H) ** 2).sum() + 0.3 * (W**2).sum(), rtol=1e-8)
+
+
+def test_all_components_may_be_known():
+    model = NMF(4, fixed_components=TRUTH, tol=1e-9).fit(X)
+    np.testing.assert_array_equal(model.components_, TRUTH)
+    np.testing.assert_allclose(model.embedding_, [nnls(TRUTH.T, x)[0] for x in X], atol=1e-6)
+
+
+@pytest.mark.parametrize("fit", [Frobenius(), BetaDivergence(1.0)], ids=["squared error", "kullback-leibler"])
+def test_entries_that_must_be_zero(fit):
+    """The rest is at its minimum: no other entry could lower the objective."""
+    zero = RNG.uniform(size=(4, 12)) < 0.3
+    components = Fixed(np.zeros((4, 12)), zero)
+    model = Factorization(4, terms=[fit], components=components, max_iter=3000, tol=0).fit(X)
+    W, H = model.embedding_, model.components_
+    assert not H[zero].any()
+    R = W @ H - X if isinstance(fit, Frobenius) else 1 - X / (W @ H)
+    gradient = (W.T @ R)[~zero]
+    size = (W.T @ X).max() if isinstance(fit, Frobenius) else W.sum(axis=0).max()
+    assert gradient.min() >= -1e-3 * size
+    assert (np.abs(gradient) * H[~zero]).max() <= 1e-3 * size * H.max()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (KNOWN[:, :5], r"have shape \(2, 5\); X has 12 features"),
+        (-KNOWN, "must not be negative"),
+        (np.full((1, 12), np.nan), "NaN or infinity"),
+        (np.ones((5, 12)), "5 components are fixed, and n_components=4"),
+        (np.vstack([KNOWN, np.zeros(12)]), "zero everywhere"),
+    ],
+)
+def test_what_cannot_be_fixed(given, message):
+    with pytest.raises(ValueError, match=message):
+        NMF(4, fixed_components=given).fit(X)
+
+
+def test_the_number_of_components_must_be_known():
+    with pytest.raises(ValueError, match="leaves the number of components open"):
+        NMF("auto", fixed_components=KNOWN).fit(X)
+
+
+def test_places_must_fit_the_values():
+    with pytest.raises(ValueError, match="`where` has shape"):
+        Factorization(4, components=Fixed(KNOWN, [True])).fit(X)
+    with pytest.raises(ValueError, match="cannot be had together"):
+        Factorization(4, components=Fixed(KNOWN, KNOWN > 1, rest=Fixed(KNOWN))).fit(X)
+    terms = [Frobenius(), NeighborGraph(1.0)]
+    with pytest.raises(ValueError, match="30 samples"):
+        Factorization(4, terms=terms, codes=Fixed(np.ones((3, 1)))).fit(X)
