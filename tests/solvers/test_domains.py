@@ -22,7 +22,9 @@ from partwise.core.state import State
 from partwise.core.storage import as_operand
 from partwise.metrics import sparseness
 from partwise.solvers.choice import choose_solver
+from partwise.solvers.coordinate import GENTLE_SWEEPS
 from partwise.solvers.loop import Options, minimise
+from partwise.solvers.point import Point
 from partwise.terms import L1, L2, BetaDivergence, Frobenius, Gauged, NeighborGraph, Smoothness
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -263,3 +265,15 @@ def test_gauged_penalties_with_components_of_either_sign():
 def test_what_cannot_be_combined_is_refused(terms, domains, solver, message):
     with pytest.raises(ValueError, match=message):
         fit(SMALL, terms, **domains, solver=solver)
+
+
+def test_only_the_first_sweeps_are_gentle():
+    """Also where coordinate descent has one of the factors alone."""
+    operand = as_operand(SMALL)
+    objective = Objective([Frobenius().bind(operand)], codes=UnitNorm())
+    solver = choose_solver("auto", objective)()
+    start = solver.prepare(State(operand, np.ones((5, K)), np.random.RandomState(0).uniform(size=(4, K))))
+    point = Point.at(objective, start)
+    for _ in range(GENTLE_SWEEPS + 1):
+        point = solver.sweep(point)
+    assert solver.memory()["coordinate"]["_sweeps"] == GENTLE_SWEEPS + 1

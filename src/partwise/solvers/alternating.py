@@ -62,6 +62,7 @@ class Alternating(Remembering):
     def sweep(self, point: Point) -> Point:
         """Codes, then components."""
         state = point.state
+        self._coordinate.begin_sweep()
         for factor in FACTORS:
             state = self._step(state, factor)
         new = Point.at(self._objective, state)

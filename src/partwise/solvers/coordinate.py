@@ -49,9 +49,12 @@ class Coordinate(Extrapolating):
         """Any start in the domains will do."""
         return entered(self._objective, state)
 
+    def begin_sweep(self) -> None:
+        """Count a sweep, for solvers that have their own way with one of the factors: the first ones are gentle."""
+        self._sweeps += 1
+
     def improve(self, state: State, factor: Factor) -> State:
-        """The state with one factor better, for solvers that have their own way with the other."""
-        self._sweeps += factor == CODES
+        """The state with one factor better, for such solvers."""
         return self._code(state, 0.0)[0] if factor == CODES else self._improve_components(state)
 
     def _is_gentle(self, sweep: int) -> bool:

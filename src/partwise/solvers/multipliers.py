@@ -34,8 +34,13 @@ def on_simplex(split: Split, F: Array, axis: int) -> Array:
         The present one, on the simplex.
     axis : {0, 1}
     """
-    a, b, c = (np.broadcast_to(part, F.shape).astype(np.float64) for part in _three(split))
-    f = F.astype(np.float64)
+    a, b, c = (np.broadcast_to(part, F.shape) for part in _three(split))
+    if not a.any() and (b == b.take([0], axis)).all():
+        pulled = F * c
+        sums = pulled.sum(axis=axis, keepdims=True)
+        # Where nothing attracts any entry, all are as good.
+        return np.where(sums > 0, pulled / np.where(sums > 0, sums, 1), F)
+    a, b, c, f = (part.astype(np.float64) for part in (a, b, c, F))
     # A bit of curvature about the present entry leaves a majoriser one.
     flat = np.where((a == 0) & (c == 0), LEAST_CURVATURE * (np.abs(b) + np.abs(b).mean()), 0)
     a, b = a + flat, b - flat
@@ -58,7 +63,7 @@ def on_simplex(split: Split, F: Array, axis: int) -> Array:
 
 def _three(split: Split) -> tuple[Array, Array, Array]:
     """The parts at powers 1, 0 and −1. Young's inequality lifts those between to the outer ones."""
-    zero = np.zeros(1)
+    zero = np.zeros((1, 1))
     a = sum((part for power, part in split.up.items() if power > 0), start=zero)
     c = sum((part for power, part in split.down.items() if power < 0), start=zero)
     return a, split.up.get(0, zero) - split.down.get(0, zero), c
