@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from . import counts, cuts, neighbors, nmf, penalised, processes, selection, sweeps
+from . import counts, cuts, missing, neighbors, nmf, penalised, processes, selection, sweeps
 from .peers import CD, CD64, GENSIM, MINIBATCH, MU, NIMFA, TORCHNMF
 
 F64, F32 = np.float64, np.float32
@@ -20,6 +20,8 @@ def quick():
         **_mnist((CD, MU)),
         "nmf-tdt2": partial(nmf.near_the_best, "tdt2", 50, F64, (CD,), sweeps=40, needed={CD.name: "≥ 2"}),
         "counts-reuters": partial(counts.against_rules, "reuters", 10, (100,), (0,), ("",)),
+        "missing-digits": partial(missing.holes, "digits", 0.3),
+        "weights-digits": partial(missing.weights, "digits"),
         **{f"graph-coil20-{s:g}": partial(penalised.graph_nmf, "coil20", s) for s in (1, 100, 10_000)},
         "graph-mnist-100": partial(penalised.graph_nmf, "mnist", 100, sweeps=(200,)),
         "constrained-digits": partial(penalised.constrained_nmf, "digits"),
@@ -49,6 +51,7 @@ def full():
         "nmf-tdt2-gensim": partial(nmf.against_peers, "tdt2", 50, F64, (GENSIM,), sweeps=5, our_sweeps=50),
         "nmf-tdt2": partial(nmf.near_the_best, "tdt2", 50, F64, (CD,), needed={CD.name: "≥ 2"}),
         **_counts(),
+        **_missing(),
         "nmf-tdt2-float32": partial(nmf.near_the_best, "tdt2", 50, F32, (CD,), needed={CD.name: "≥ 3.5"}),
         **graphs,
         "constrained-mnist": partial(penalised.constrained_nmf, "mnist"),
@@ -99,6 +102,18 @@ def _counts():
         ("orl32", 10): ("≥ 6", "≥ 14"),
     }
     return {f"counts-{name}-{k}": partial(counts.against_rules, name, k, needed=n) for (name, k), n in needed.items()}
+
+
+def _missing():
+    """Missing entries and element weights."""
+    return {
+        "missing-most": partial(missing.mostly_missing, needed="≥ 12"),
+        "missing-mnist-5": partial(missing.holes, "mnist", 0.05, needed="≥ 25"),
+        "missing-mnist-50": partial(missing.holes, "mnist", 0.5, needed="≥ 25"),
+        "missing-mnist-50-30": partial(missing.holes, "mnist", 0.5, 30),
+        "missing-mnist-weights": partial(missing.weights, "mnist", needed="≥ 15"),
+        "missing-mnist-graph": partial(missing.graph_with_holes, "mnist", 0.5, needed="≥ 10"),
+    }
 
 
 def _choices(names):

@@ -15,12 +15,15 @@ from ..core.objective import Objective
 from ..core.squares import GramRows
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
-from .coordinate import GENTLE_SWEEPS, MAX_PASSES, PASS_TOLERANCE
+from .coordinate import MAX_PASSES, PASS_TOLERANCE
 from .extrapolation import Extrapolating
 from .multilevel import Chain
 from .point import entered
 from .systems import RowSystem, assemble
 
+# The first sweeps decide in which minimum a run ends, see `solvers.coordinate`. Fewer and longer ones serve as well
+# here, where a Gram matrix costs more than a pass.
+GENTLE_SWEEPS, GENTLE_PASSES = 2, 2
 # Rows that are coupled are visited this often in a sweep, if their Gram matrices can be kept for that long.
 VISITS = 4
 # Gram matrices that are kept take at most this many bytes.
@@ -53,7 +56,7 @@ class RowCoordinate(Extrapolating):
 
     @property
     def _passes(self) -> int:
-        return 1 if self._is_gentle(self._sweeps) else MAX_PASSES
+        return GENTLE_PASSES if self._is_gentle(self._sweeps) else MAX_PASSES
 
     def _code(self, state: State, beta: float) -> tuple[State, Array]:
         W, _ = self._swept(state, CODES, self._passes, PASS_TOLERANCE)
