@@ -50,7 +50,7 @@ def bound(kind, **attributes):
 def coding(*terms, kind="Factorization"):
     """The terms that a model of format 1 codes new samples by."""
     fitted = {"_bound_terms": list(terms), "embedding_": {"array": "0"}}
-    return from_format_1({"class": kind, "fitted": fitted})["fitted"]["_coding"]
+    return from_format_1({"class": kind, "fitted": fitted}, {})["fitted"]["_coding"]
 
 
 FROBENIUS = bound("Frobenius", weights=None)

@@ -1,21 +1,26 @@
 """Models of earlier formats, described as the present one would.
 
-Format 1 kept the terms of the fit, bound to the training data, and apart from them the training codes. Format 2 keeps
-the terms by which new samples are coded, and nothing else. Both describe objects by the names of their classes and
-their attributes (`files.plain`), so that one description is made of the other, without making any object.
+Format 1 kept the terms of the fit, bound to the training data, and apart from them the training codes, and a second
+model for data beyond the range of squares. Format 2 keeps the terms by which new samples are coded, and the unit. Both
+describe objects by the names of their classes and their attributes (`files.plain`), so that one description is made of
+the other, without making any object.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import log2
 from typing import Any
 
+from .core.types import Array
 from .files.archive import Refused
+from .terms.divergence import order
 from .terms.smoothness import ONLY_TRAINING_SAMPLES
 
 Tree = Any
 Attributes = Mapping[str, Tree]
 
+WITH_COMPONENTS_OF_SAMPLES = ("ConceptFactorization", "ConvexNMF", "KernelGraphNMF", "LocalSimilarityNMF")
 # Estimators that said where their graph came from by looking at its term.
 WITH_GRAPH_METHOD = ("ConceptFactorization", "GraphNMF", "KernelGraphNMF", "LocalCoordinateNMF")
 
@@ -26,19 +31,38 @@ NO_NEIGHBORS = (
 )
 
 
-def from_format_1(header: Mapping[str, Any]) -> dict[str, Any]:
-    """A header of format 1 as one of format 2."""
-    return {**header, "fitted": _fitted(header["class"], header["fitted"])}
+def from_format_1(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict[str, Any]:
+    """A header of format 1 as one of format 2, given the arrays that it names."""
+    fitted = _fitted(header["class"], header["fitted"])
+    rescaled = fitted.pop("_rescaled", None)
+    if rescaled is not None:
+        fitted["_unit"] = _unit(header, fitted, rescaled["attributes"], arrays)
+    return {**header, "fitted": fitted}
+
+
+def _unit(header: Mapping[str, Any], fitted: Attributes, rescaled: Attributes, arrays: Mapping[str, Array]) -> Tree:
+    """The unit of a fit. Format 1 kept a model in that unit beside the one in the unit of the data."""
+    exponent, inner = rescaled["exponent"], rescaled["model"]["attributes"]
+    objective = _objective_power(header["class"], header["parameters"])
+    converted = fitted.get("objective_") != inner.get("objective_")
+    components = 0.0
+    if "components_" in fitted:
+        outside, inside = (float(abs(arrays[each["components_"]["array"]]).max()) for each in (fitted, inner))
+        components = round(log2(outside / inside)) / exponent
+    powers = _object("Powers", objective=objective, codes=rescaled["codes_exponent"] / exponent, components=components)
+    return _object("Unit", exponent=exponent, powers=powers, shift=0, history=objective * exponent * converted)
+
+
+def _objective_power(kind: str, parameters: Attributes) -> float:
+    """As which power of the unit of X the objective of a method grows."""
+    if kind in WITH_COMPONENTS_OF_SAMPLES:
+        return {"linear": 2.0, "precomputed": 1.0}.get(str(parameters["kernel"]), 0.0)
+    return 0.0 if parameters.get("weighting") else order(parameters.get("loss", "frobenius"))
 
 
 def _fitted(kind: str, fitted: Attributes) -> dict[str, Tree]:
-    """The attributes of a fitted model; the model in another unit, if there is one, has its own."""
+    """The attributes of a fitted model."""
     new = dict(fitted)
-    rescaled = new.get("_rescaled")
-    if rescaled is not None:
-        model = rescaled["attributes"]["model"]
-        model = {**model, "attributes": _fitted(model["object"], model["attributes"])}
-        new["_rescaled"] = {**rescaled, "attributes": {**rescaled["attributes"], "model": model}}
     if "_bound_terms" not in new:
         return new
     on_features = new.pop("_coding", [])

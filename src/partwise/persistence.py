@@ -147,14 +147,11 @@ def _read_2(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Any:
     model: Any = kind(**parameters)
     model.__dict__.update({key: unpacker.unpack(tree) for key, tree in header["fitted"].items()})
     _check_factors(model)
-    rescaled = getattr(model, "_rescaled", None)
-    if rescaled is not None:
-        _check_factors(rescaled.model)
     return model
 
 
 def _read_1(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Any:
-    return _read_2(from_format_1(header), arrays)
+    return _read_2(from_format_1(header, arrays), arrays)
 
 
 # A reader for every format that was ever written.

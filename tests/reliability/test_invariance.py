@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from cases import CASES, HOLES, SPARSE, X, Y, small
+from powers import ABSOLUTE, units
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
@@ -24,7 +25,7 @@ from partwise import (
     LocalLearningNMF,
     WeightedNMF,
 )
-from partwise.estimators.units import Unscalable, settled
+from partwise.core.units import Unscalable
 from partwise.terms import BetaDivergence
 from partwise.testing import all_estimators
 
@@ -76,8 +77,6 @@ CHOOSING = {
 }
 OTHERS = {name: (kind(), X) for name, kind in all_estimators().items() if name not in CASES}
 ALL = CASES | OTHERS | VARIANTS | CHOOSING
-# Terms whose strengths have units that the method does not know, and an objective that weighs counts.
-ABSOLUTE = ("Factorization", "LocalNMF")
 FITTED = [name for name in ALL if name not in ABSOLUTE]
 
 
@@ -93,7 +92,7 @@ def times(data, c):
 
 def in_unit(estimator, c):
     """The estimator with its parameters for c · X."""
-    powers = estimator._units().parameters
+    powers = units(estimator).parameters
     given = {name: getattr(estimator, name) for name, power in powers.items() if power}
     return clone(estimator).set_params(
         **{
@@ -106,16 +105,16 @@ def in_unit(estimator, c):
 
 def pairs(here, there, c, data):
     """All numbers of a model and of that of c · X, the former in the unit of the latter."""
-    units = settled(here)._units()
-    for name, power in units.factors.items():
+    expected = units(here)
+    for name, power in expected.factors.items():
         if hasattr(here, name):
             yield name, np.asarray(getattr(here, name)) * c**power, getattr(there, name)
     if hasattr(here, "history_"):
         for name in here.history_.keys() - {"time"}:
-            yield name, np.array(here.history_[name]) * c**units.objective, there.history_[name]
+            yield name, np.array(here.history_[name]) * c**expected.objective, there.history_[name]
     # Multiplicative steps code new samples in thousands of passes.
     if hasattr(here, "transform") and getattr(here, "solver_", None) != "multiplicative":
-        yield "transform", here.transform(data[:9]) * c**units.codes, there.transform(times(data, c)[:9])
+        yield "transform", here.transform(data[:9]) * c**expected.codes, there.transform(times(data, c)[:9])
 
 
 @pytest.mark.parametrize("name", FITTED)
@@ -146,7 +145,7 @@ def test_any_other_unit_changes_rounding_alone(name):
 @pytest.mark.parametrize("name", ABSOLUTE)
 def test_what_has_no_unit_of_its_own_says_so(name):
     with pytest.raises(Unscalable):
-        ALL[name][0]._units()
+        ALL[name][0]._unit_for(2, np.float64)
 
 
 @pytest.mark.parametrize("kind", [NMF, GraphNMF])
@@ -176,9 +175,9 @@ def test_both_sides_of_the_limit_of_rescaling_agree(name, dtype, power, sign):
         c = 2.0 ** (sign * step)
         model = fit(in_unit(estimator, c), times(data, c))
         models.append((c, model))
-    rescaled = [model._rescaled is not None for _, model in models]
+    rescaled = [model._unit.exponent != 0 for _, model in models]
     assert rescaled == sorted(rescaled)
     assert set(rescaled) == {False, True}
-    codes = [model.embedding_ / c ** estimator._units().codes for c, model in models]
+    codes = [model.embedding_ / c ** units(estimator).codes for c, model in models]
     for others in codes[1:]:
         np.testing.assert_array_equal(others, codes[0])

@@ -5,10 +5,11 @@ import warnings
 import numpy as np
 import pytest
 from cases import X
+from powers import units
 from sklearn.base import clone
 
 from partwise import NMF, GraphNMF, LocalCoordinateNMF, LocalLearningNMF, WeightedNMF
-from partwise.estimators.units import scaled
+from partwise.core.units import scaled
 from partwise.testing import all_estimators
 
 SELECTABLE = {(kind.__name__, name) for kind in all_estimators().values() for name in getattr(kind, "_selectable", {})}
@@ -64,7 +65,7 @@ def opened(estimator, name, value):
 
 def in_unit(estimator, power):
     """The estimator with its parameters for X · 2^power."""
-    given = {name: (getattr(estimator, name), unit * power) for name, unit in estimator._units().parameters.items()}
+    given = {name: (getattr(estimator, name), unit * power) for name, unit in units(estimator).parameters.items()}
     return clone(estimator).set_params(
         **{
             name: scaled(np.asarray(value, float), exponent).tolist()

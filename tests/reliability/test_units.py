@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from cases import CASES, X, Y, assert_same, small
+from powers import units
 from sklearn.base import clone
 
 import partwise
 from partwise import NMF, CauchyNMF, GraphNMF, LatentSemanticKMeans, LocalCoordinateNMF, LocalLearningNMF, NormalizedCut
-from partwise.estimators.units import scaled
+from partwise.core.units import scaled
 from partwise.testing import all_estimators
 
 # Whose objective has a unit: strengths of penalties next to data of another size, and counts.
-ABSOLUTE = ("NMF penalties", "Factorization", "LocalNMF", "LocalLearningNMF unit codes")
+ABSOLUTE = ("NMF penalties", "LocalNMF", "LocalLearningNMF unit codes")
 ABSOLUTE += ("LocalCoordinateNMF Kullback-Leibler",)
 ALL = CASES | {name: (kind(), X) for name, kind in all_estimators().items() if name not in CASES}
 POWERS = {"1e300": 998, "1e-200": -664}
@@ -47,7 +48,7 @@ def test_same_answer(name, power):
     estimator, extreme = quick(estimator), scaled(data, power)
     here, there = fit(estimator, data), fit(estimator, extreme)
     if hasattr(here, "history_"):
-        assert_same(there._rescaled.model, here)
+        assert_same_fit(there, here)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         np.testing.assert_array_equal(there.labels_, here.labels_)
@@ -60,6 +61,16 @@ def test_same_answer(name, power):
     if hasattr(here, "components_") and here.components_.shape[1] == data.shape[1] and "cosine" not in name:
         product, expected = there.embedding_ @ there.components_, here.embedding_ @ here.components_
         np.testing.assert_allclose(scaled(product, -power), expected, rtol=1e-5, atol=1e-6)
+
+
+def assert_same_fit(there, here):
+    """The same sweeps, in another unit."""
+    assert there._unit.exponent
+    for name in here.history_.keys() - {"time"}:
+        inside = scaled(np.array(there.history_[name]), -there._unit.history)
+        np.testing.assert_array_equal(inside, here.history_[name])
+    np.testing.assert_array_equal(there._assignment.codes, here._assignment.codes)
+    assert (there.n_iter_, there.stop_reason_) == (here.n_iter_, here.stop_reason_)
 
 
 def assert_powers_of_two(there, here):
@@ -108,7 +119,7 @@ def test_parameters_in_the_unit_of_the_data_mean_the_same(estimator, names):
     estimator = quick(estimator)
     grown = {name: float(scaled(getattr(estimator, name), unit * power)) for name, unit in names.items()}
     here, there = fit(estimator, data), fit(clone(estimator).set_params(**grown), scaled(data, power))
-    np.testing.assert_array_equal(there._rescaled.model.embedding_, here.embedding_)
+    np.testing.assert_array_equal(scaled(there.embedding_, -units(there).codes * power), here.embedding_)
 
 
 def test_given_and_warm_starts_have_the_unit_of_the_data():
@@ -118,10 +129,10 @@ def test_given_and_warm_starts_have_the_unit_of_the_data():
     here.set_params(init=(W, H)).fit(data)
     with pytest.warns(UserWarning, match="objective_ and history_ are those of X"):
         there.set_params(init=(scaled(W, power), H)).fit(scaled(data, power))
-    assert_same(there._rescaled.model, here)
+    assert_same_fit(there, here)
     with pytest.warns(UserWarning, match="objective_ and history_"):
         there.fit(scaled(data, power))
-    assert_same(there._rescaled.model, here.fit(data))
+    assert_same_fit(there, here.fit(data))
     assert_same(there.set_params(warm_start=False, init="random", random_state=0).fit(data), clone(there).fit(data))
 
 
@@ -130,6 +141,18 @@ def test_objective_in_the_unit_of_the_data_where_it_has_a_number():
     here, there = (NMF(4, max_iter=5, tol=0.0, random_state=0).fit(scaled(data, power)) for power in (0, 100))
     assert there.objective_ == here.objective_ * 2.0**200
     assert there.history_["objective"] == [value * 2.0**200 for value in here.history_["objective"]]
+
+
+def test_terms_of_ones_own_are_not_reinterpreted():
+    """What power of the unit its strength has, nobody but its author knows."""
+
+    class Own(partwise.terms.L1):
+        def units(self, powers):
+            return partwise.terms.Term.units(self, powers)
+
+    model = partwise.Factorization(3, terms=[partwise.terms.Frobenius(), Own(0.1)], max_iter=3, tol=0.0)
+    with pytest.raises(ValueError, match="because the strength of the term Own may have a unit"):
+        model.fit(X * 1e200)
 
 
 def test_functions_of_the_data_are_refused():
@@ -182,4 +205,4 @@ def test_subnormal_numbers(name):
     assert np.isfinite(model.embedding_).all()
     assert model.embedding_.any()
     digits = fit(estimator, scaled(tiny, 1050))
-    np.testing.assert_array_equal(model._rescaled.model.embedding_, digits.embedding_)
+    np.testing.assert_array_equal(model._assignment.codes, digits._assignment.codes)

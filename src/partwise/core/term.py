@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from .forms import Logarithmic, Quadratic, RowSquares, Split
 from .operand import Operand
 from .state import State
 from .types import Array, Factor
+from .units import Powers, Unit, Unscalable
 
 
 class Term(ABC):
@@ -26,11 +28,26 @@ class Term(ABC):
         Whether it compares X with W H, entry by entry, and has a field `weights` for them.
     dual : bool
         Whether it is for components made of samples, and bound to their features.
+    order : float or None
+        As which power of the unit of X it grows, if it compares X with W H.
+    penalises : {"codes", "components"} or None
+        The factor that it penalises, if it is a penalty of one of them.
+    settles_scale : bool
+        Whether it leaves no scale to choose, and codes without a unit.
     """
 
     strength_name: ClassVar[str] = ""
     compares: ClassVar[bool] = False
     dual: ClassVar[bool] = False
+    settles_scale: ClassVar[bool] = False
+
+    @property
+    def order(self) -> float | None:  # noqa: D102
+        return None
+
+    @property
+    def penalises(self) -> Factor | None:  # noqa: D102
+        return None
 
     @abstractmethod
     def bind(
@@ -48,6 +65,36 @@ class Term(ABC):
             Source of randomness, for terms that need one.
         sample_weight : ndarray of shape (n_samples,), optional
         """
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """Its fields as powers of the unit of X, given those of the objective and the factors.
+
+        Parameters
+        ----------
+        powers : Powers
+
+        Raises
+        ------
+        Unscalable
+            If the unit of X cannot be changed; so it is unless a term says otherwise.
+        """
+        raise Unscalable(f"the strength of the term {type(self).__name__} may have a unit")
+
+    def in_unit(self, unit: Unit, dtype: Any) -> Term:
+        """The term for data in another unit."""
+        if not unit.exponent:
+            return self
+        changed = {
+            name: unit.number(self._name_of(name), getattr(self, name), power, dtype)
+            for name, power in self.units(unit.powers).items()
+        }
+        return replace(self, **changed) if changed else self  # type: ignore[type-var]
+
+    def _name_of(self, field: str) -> str:
+        """What users call a field."""
+        if field != "strength":
+            return field
+        return self.strength_name or f"the strength of {type(self).__name__}"
 
     def scoring(self) -> Term | None:
         """The term by which `score` measures new samples; None if it does not compare them with W H."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from ..core.state import State
 from ..core.storage import as_operand
 from ..core.term import Term
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
+from ..core.units import Powers, Unit, Unscalable, scaled
 from ..persistence import Persistent
 from ..selection.choice import choose
 from ..selection.grids import open_parameters
@@ -29,7 +30,7 @@ from ..solvers.choice import choose_solver
 from ..solvers.loop import Options, Result
 from ..solvers.point import Solver
 from ..solvers.problem import Minimum, Problem, solve
-from ..solvers.scale import normalise, rescaled
+from ..solvers.scale import codes_power, normalise, rescaled
 from ..solvers.starting import NamedStart, Start
 from .duplicates import warn_if_duplicate
 from .fitted import FittedFactorization
@@ -38,7 +39,7 @@ from .options import Assign, Count, Init, Scale
 from .options import Solver as SolverName
 from .sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 from .sklearn_names import ExplainsNames
-from .units import fit_rescaled
+from .units import chosen_unit, grids_inside, selection_inside, selection_outside
 from .validation import (
     check_factors,
     check_sample_weight,
@@ -172,30 +173,31 @@ class BaseFactorization(
         ranks = grids.get("n_components")
         if ranks is None or not ranks.refined:
             check_size(X.shape, self.n_components if ranks is None else int(max(ranks.values)), X.dtype.itemsize)
-        if exponent and fit_rescaled(
-            self, X, exponent, lambda model, X: BaseFactorization.fit(model, X, y, sample_weight)
-        ):
-            return self
+        unit = chosen_unit(self._unit_for, exponent, X)
+        grids = grids_inside(grids, self._terms(), unit, X.dtype)
         rng = check_random_state(self.random_state)
-        operand = self._operand(X, weight)
+        operand = self._operand(unit.inside(X), weight)
         operand.lent = is_lent(operand.array, given)
         labels = self._labels(y, X.shape[0])
         with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng)):
             if grids:
                 callbacks.append(Interruption())
             options = Options(self.max_iter, self.tol, tuple(callbacks))
-            problem = self._problem(operand, labels, rng, options)
+            problem = self._problem(operand, labels, rng, options, unit)
             with problem.at_work():
-                last = self.__dict__.get("selection_")
+                last = selection_inside(self.__dict__.get("selection_"), problem.terms, unit)
                 choice = choose(problem, grids, self.assign, options, last, self.verbose)
                 self._fit_problem(choice.problem, options)
+        if unit.exponent:
+            # What was chosen may settle the scale, and with it the unit of the codes.
+            unit = replace(unit, powers=self._powers(choice.problem.terms))
         self.__dict__.pop("selection_", None)
         if grids:
-            self.selection_ = choice.selection
-        self.__dict__.pop("_rescaled", None)
+            self.selection_ = selection_outside(choice.selection, problem.terms, unit)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         clustered = self._clustered(self.embedding_.copy(), operand)
         self._assignment = Assignment(clustered, self.assign, seed, trusted=self._trusted(), sample_weight=weight)
+        self._bring_outside(unit)
         return self
 
     def problem(self, X: Any, y: Any = None, sample_weight: Any = None) -> Problem:
@@ -215,10 +217,11 @@ class BaseFactorization(
         problem : partwise.solvers.Problem
         """
         self._validate_params()
-        X, _ = check_X(self, X, self.missing, reset=True)
-        operand = self._operand(X, check_sample_weight(sample_weight, X.shape[0], X.dtype))
+        X, exponent = check_X(self, X, self.missing, reset=True)
+        unit = chosen_unit(self._unit_for, exponent, X)
+        operand = self._operand(unit.inside(X), check_sample_weight(sample_weight, X.shape[0], X.dtype))
         rng, options = check_random_state(self.random_state), Options(self.max_iter, self.tol)
-        return self._problem(operand, self._labels(y, X.shape[0]), rng, options)
+        return self._problem(operand, self._labels(y, X.shape[0]), rng, options, unit)
 
     def _operand(self, X: Any, weight: Array | None) -> Operand:
         """Checked data as solvers see them, with the weights that samples have in the fit."""
@@ -226,13 +229,32 @@ class BaseFactorization(
         refuse_unknown(operand)
         return operand
 
-    def _problem(self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options) -> Problem:
+    def _powers(self, terms: Sequence[Term]) -> Powers:
+        """As which powers of the unit of X the objective and the factors grow."""
+        terms = [term for term in terms if getattr(term, "strength", None) != 0]
+        orders = {term.order for term in terms if term.order is not None}
+        if len(orders) != 1:
+            raise Unscalable("terms are added that grow differently with X")
+        codes = codes_power(terms, self.scale)
+        return Powers(orders.pop(), codes, 1 - codes)
+
+    def _unit_for(self, exponent: int, dtype: Any) -> Unit:
+        """The unit in which data are fitted that are too large or too small by that power of two; or Unscalable."""
+        terms = self._terms()
+        unit = Unit(exponent, self._powers(terms))
+        for term in terms:
+            term.in_unit(unit, dtype)
+        return unit
+
+    def _problem(
+        self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options, unit: Unit
+    ) -> Problem:
         """What is to be minimised, as far as it is not open; a method may see the data in its own way."""
         return Problem(
             X,
-            tuple(self._terms()),
+            tuple(term.in_unit(unit, X.dtype) for term in self._terms()),
             self.n_components,
-            self._start(X.shape, X.dtype),
+            self._start(X.shape, X.dtype).inside(unit),
             rng,
             new_solver=self._new_solver,
             labels=y,
@@ -251,6 +273,7 @@ class BaseFactorization(
         coupled = problem.couples_samples
         warn_unknown(X, "have codes that only the penalties determine" if coupled else "get zero codes", NO_COMPONENT)
         minimum = solve(problem, options)
+        self._unit = Unit()
         self._losses = [loss for term in problem.terms if (loss := term.scoring()) is not None]
         self._record(minimum.result)
         self._settle(problem, minimum)
@@ -273,6 +296,17 @@ class BaseFactorization(
             self._coding_lengths = state.norms(COMPONENTS)
             state = rescaled(state, COMPONENTS, self._coding_lengths)
         self._keep(minimum.terms, state)
+
+    def _bring_outside(self, unit: Unit) -> None:
+        """What was found, in the unit of the data."""
+        if not unit.exponent:
+            return
+        unit, self.history_ = unit.fitting(self.embedding_).recorded(self.history_)
+        self.objective_ = float(scaled(self.objective_, unit.history))
+        self._unit = unit
+        self.embedding_ = unit.codes(self.embedding_)
+        if hasattr(self, "components_"):
+            self.components_ = unit.components(self.components_)
 
     def _record(self, result: Result) -> None:
         """How the fit went."""

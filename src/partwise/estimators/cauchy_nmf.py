@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import cast
 
 import numpy as np
 
@@ -11,15 +12,15 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import Term
 from ..core.types import Array, IntArray
+from ..core.units import Unit
 from ..solvers.codes import code_rows
 from ..solvers.loop import Options, minimise
 from ..solvers.multiplicative import Multiplicative
 from ..solvers.problem import Minimum, Problem
-from ..terms import TruncatedCauchy
+from ..terms import Frobenius, TruncatedCauchy
 from ..terms.cauchy import residual_deviation, truncated_entries
 from .base import BaseFactorization
 from .options import Auto, NonNegative, Positive, PositiveOrInfinite
-from .units import Units, codes_unit
 
 # The way to the scale: so many rounds of so many sweeps, each for the residuals that the last one left.
 ROUNDS, SWEEPS = 10, 10
@@ -102,29 +103,28 @@ class CauchyNMF(BaseFactorization):
     # Singular vectors are the first thing that outliers spoil.
     _auto_init = "random"
 
-    def _units(self) -> Units:
-        codes = codes_unit(self.scale)
-        return Units(codes, 1 - codes, parameters={"cauchy_scale": 1}, results={"cauchy_scale_": 1})
-
     def _terms(self) -> list[Term]:
-        scale = 1.0 if self.cauchy_scale == "auto" else self.cauchy_scale
-        return [TruncatedCauchy(scale, self.truncation)]
+        return [TruncatedCauchy(cast(float, self.cauchy_scale), self.truncation)]
 
-    def _problem(self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options) -> Problem:
+    def _problem(
+        self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options, unit: Unit
+    ) -> Problem:
         """With the scale of the loss, and the factors of the fit that found it."""
-        problem = super()._problem(X, y, rng, options)
+        problem = super()._problem(X, y, rng, options, unit)
         given = problem.start.given
         if given is not None:
             deviation = residual_deviation(X, *given)
         else:
             approaches = []
-            for start in problem.states(options):
+            for start in problem.with_terms([Frobenius()]).states(options):
                 approaches.append(_approach(X, start(), options))
                 if options.is_spent():
                     break
             deviation, given = min(approaches, key=lambda approach: approach[0])
-        scale = SCALE_PER_DEVIATION * deviation if self.cauchy_scale == "auto" else float(self.cauchy_scale)
-        return problem.with_terms([TruncatedCauchy(scale, self.truncation)]).begun(given)
+        problem = problem.begun(given)
+        if self.cauchy_scale != "auto":
+            return problem
+        return problem.with_terms([TruncatedCauchy(SCALE_PER_DEVIATION * deviation, self.truncation)])
 
     def _settle(self, problem: Problem, minimum: Minimum) -> None:
         (term,) = problem.terms
@@ -134,12 +134,16 @@ class CauchyNMF(BaseFactorization):
         Ht = self.components_.T
         self.outliers_ = truncated_entries(problem.X, self.embedding_, Ht, self.truncation * self.cauchy_scale_)
 
+    def _bring_outside(self, unit: Unit) -> None:
+        super()._bring_outside(unit)
+        self.cauchy_scale_ = float(unit.outside(self.cauchy_scale_, 1.0))
+
     def _trusted(self) -> Array:
         shares = np.asarray(self.outliers_.mean(axis=1)).ravel()
         return np.asarray(shares <= MOST_OUTLIERS)
 
     def _code(self, X: Operand) -> Array:
-        Ht = np.array(self.components_.T, X.dtype, order="C")
+        Ht = self._inner_components(X.dtype)
         (loss,) = self._coding
         assert isinstance(loss, TruncatedCauchy)
         codes = None

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from ..core.dual import KernelMatrix
 from ..core.term import Term
 from ..terms.dual import DualFit
 from .dual import BaseDualFactorization
 from .graph_parameters import GraphBesideKernel
 from .labelled import LabelledFactorization
 from .options import AutoScale
-from .units import Units, no_functions
 
 
 class ConceptFactorization(GraphBesideKernel, BaseDualFactorization, LabelledFactorization):  # type: ignore[misc]
@@ -73,15 +71,5 @@ class ConceptFactorization(GraphBesideKernel, BaseDualFactorization, LabelledFac
 
     _signed_data = True
 
-    def _units(self) -> Units:
-        no_functions(self, "graph")
-        kernel = self._kernel_unit
-        # A free scale stays where the start puts it: at codes of unit norm.
-        codes = 0.0 if self.scale is None else kernel / 2
-        return self._dual_units(codes, {"graph_strength": kernel - 2 * codes, "edge_bandwidth": 2})
-
     def _terms(self) -> list[Term]:
-        return self._graph_terms()
-
-    def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
-        return [DualFit()]
+        return [DualFit(), *self._graph_terms()]

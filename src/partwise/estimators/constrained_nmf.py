@@ -10,6 +10,7 @@ from ..core.operand import Operand
 from ..core.storage import as_operand, group_means
 from ..core.term import Term
 from ..core.types import Array, IntArray
+from ..core.units import Unit
 from ..solvers.loop import Options
 from ..solvers.problem import Minimum, Problem
 from ..terms.constant import Constant
@@ -17,7 +18,6 @@ from ..terms.divergence import order, row_potentials
 from .labelled import LabelledFactorization
 from .nmf import fit_term
 from .options import Loss
-from .units import Units, codes_unit
 
 
 class ConstrainedNMF(LabelledFactorization):
@@ -78,14 +78,12 @@ class ConstrainedNMF(LabelledFactorization):
     def _needs_labels(self) -> bool:
         return False
 
-    def _units(self) -> Units:
-        codes = codes_unit(self.scale)
-        return Units(codes, 1 - codes, order(self.loss))
-
     def _terms(self) -> list[Term]:
         return [fit_term(self.loss)]
 
-    def _problem(self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options) -> Problem:
+    def _problem(
+        self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options, unit: Unit
+    ) -> Problem:
         """Factor the class means and the unlabelled samples."""
         self._groups = _groups(y)
         n_groups = int(self._groups.max()) + 1
@@ -95,11 +93,11 @@ class ConstrainedNMF(LabelledFactorization):
             means = group_means(X, self._groups, n_groups, weight)
             beta = order(self.loss)
             group_weight = np.bincount(self._groups, weights=weight, minlength=n_groups)
-            unit = X.mean() or 1.0
-            potentials = weight.astype(np.float64) @ row_potentials(X, beta, unit)
-            within = max(float(potentials - group_weight @ row_potentials(means, beta, unit)), 0.0)
+            size = X.mean() or 1.0
+            potentials = weight.astype(np.float64) @ row_potentials(X, beta, size)
+            within = max(float(potentials - group_weight @ row_potentials(means, beta, size)), 0.0)
             X = means
-        problem = super()._problem(X, None, rng, options)
+        problem = super()._problem(X, None, rng, options, unit)
         return problem.with_terms([*problem.terms, Constant(within, "within classes")])
 
     def _settle(self, problem: Problem, minimum: Minimum) -> None:

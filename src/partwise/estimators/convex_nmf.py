@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from ..core.dual import KernelMatrix
 from ..core.term import Term
 from ..core.types import CODES, COMPONENTS
 from ..terms.dual import DualFit
 from .dual import BaseDualFactorization
-from .units import Units
 
 
 class ConvexNMF(BaseDualFactorization):
@@ -63,8 +61,5 @@ class ConvexNMF(BaseDualFactorization):
     scale = "auto"
     _printed_powers = {CODES: 0.5, COMPONENTS: 0.5}  # noqa: RUF012
 
-    def _units(self) -> Units:
-        return self._dual_units(self._kernel_unit / 2, {})
-
-    def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
+    def _terms(self) -> list[Term]:
         return [DualFit()]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import Any, Literal
 
@@ -16,16 +15,18 @@ from ..core.operand import Operand
 from ..core.storage import as_operand
 from ..core.term import Term
 from ..core.types import COMPONENTS, Array, Factor, IntArray
+from ..core.units import Powers, Unit, no_function, scaled
 from ..solvers.choice import choose_dual_solver
 from ..solvers.codes import code_rows
 from ..solvers.loop import Options
 from ..solvers.point import Solver
 from ..solvers.problem import Minimum, Problem
+from ..solvers.scale import codes_power
 from ..solvers.starting import DualStart, Start
 from ..terms.dual import dual as dual_state
+from ..terms.orthogonality import Orthogonality
 from .feature_maps import feature_map
 from .options import ClusterInit, Count, DualSolver, Kernel, NonNegative, Positive
-from .units import Units, no_functions
 from .unweighted import UnweightedFactorization
 from .validation import check_factor
 
@@ -33,8 +34,7 @@ from .validation import check_factor
 class BaseDualFactorization(UnweightedFactorization):
     """Minimise a sum of terms over codes W ≥ 0 and coefficients P ≥ 0 (both n × k), with Φ ≈ W Pᵀ Φ.
 
-    A subclass says in `_dual_terms` which terms these are, in `_terms` which more there are on the codes alone, seen
-    with the samples as they come.
+    Terms on the codes alone, a graph for example, see the samples as they come.
 
     Parameters
     ----------
@@ -72,30 +72,33 @@ class BaseDualFactorization(UnweightedFactorization):
 
     _auto_init = "kmeans"
 
-    @abstractmethod
-    def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
-        """The objective as a list of terms, given how the samples are seen."""
+    def _powers(self, terms: Sequence[Term]) -> Powers:
+        no_function("kernel", self.kernel)
+        kernel = {"linear": 2.0, "precomputed": 1.0}.get(str(self.kernel), 0.0)
+        power = codes_power([term for term in terms if getattr(term, "strength", None) != 0], self.scale)
+        # A free scale stays where the start puts it: at codes of unit norm.
+        codes = kernel / 2 if power == 1 else 0.0
+        return Powers(kernel, codes, kernel / 2 - codes)
 
-    def _terms(self) -> list[Term]:
-        return []
+    def _unit_for(self, exponent: int, dtype: Any) -> Unit:
+        unit = super()._unit_for(exponent, dtype)
+        unit.number("bandwidth", self.bandwidth, 2.0, dtype)
+        return unit
 
-    @property
-    def _kernel_unit(self) -> float:
-        """As which power of the unit of X the kernel grows."""
-        no_functions(self, "kernel")
-        return {"linear": 2.0, "precomputed": 1.0}.get(str(self.kernel), 0.0)
-
-    def _dual_units(self, codes: float, parameters: Mapping[str, float]) -> Units:
-        """Units where the codes have one; coefficients have the inverse, so that components are made of samples."""
-        kernel = self._kernel_unit
-        units = {**parameters, "bandwidth": 2.0}
-        return Units(codes, kernel / 2 - codes, kernel, units, {"dual_components_": -codes}, (codes, -codes))
-
-    def _problem(self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options) -> Problem:
-        self._map = feature_map(self.kernel, self.bandwidth, self.n_landmarks)
+    def _problem(
+        self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options, unit: Unit
+    ) -> Problem:
+        bandwidth = unit.number("bandwidth", self.bandwidth, 2.0, X.dtype)
+        self._map = feature_map(self.kernel, bandwidth, self.n_landmarks)
         kernel = self._map.fit(X, rng)
-        problem = replace(super()._problem(X, y, rng, options), kernel=kernel)
-        return problem.with_terms([*self._dual_terms(kernel), *problem.terms])
+        problem = super()._problem(X, y, rng, options, unit)
+        return replace(problem, kernel=kernel, terms=tuple(self._estimated(term, kernel) for term in problem.terms))
+
+    def _estimated(self, term: Term, kernel: KernelMatrix) -> Term:
+        """A term with what is "auto" in it estimated from the samples as they are seen."""
+        if isinstance(term, Orthogonality) and isinstance(term.strength, str):
+            return replace(term, strength=float(kernel.diagonal().sum()) / self.n_components)
+        return term
 
     def _domains(self) -> dict[Factor, Domain]:
         return {}
@@ -116,6 +119,12 @@ class BaseDualFactorization(UnweightedFactorization):
             self.components_ = np.array(self._coding_factor.T, order="C")
         elif hasattr(self, "components_"):
             del self.components_
+
+    def _bring_outside(self, unit: Unit) -> None:
+        super()._bring_outside(unit)
+        # Components are made of samples: coefficients have the inverse of the codes' unit.
+        exponent = self._unit.shift - unit.powers.codes * unit.exponent
+        self.dual_components_ = scaled(self.dual_components_, exponent) if unit.exponent else self.dual_components_
 
     def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
         return DualStart(**self._start_fields(shape, dtype))

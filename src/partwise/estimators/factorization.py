@@ -9,12 +9,11 @@ from ..core.domains import NON_NEGATIVE, Domain, Free, OneEntry, Simplex, UnitNo
 from ..core.operand import Missing
 from ..core.term import Term
 from ..core.types import CODES, COMPONENTS, FACTORS, Factor
+from ..core.units import Unit, Unscalable
 from ..solvers.starting import FreeStart, Start
-from ..terms import BetaDivergence, Frobenius
-from ..terms.divergence import order
+from ..terms import Frobenius
 from .labelled import LabelledFactorization
 from .options import DomainName
-from .units import Units, Unscalable, codes_unit
 
 DOMAINS: dict[DomainName, Domain] = {
     "non-negative": NON_NEGATIVE,
@@ -105,24 +104,11 @@ class Factorization(LabelledFactorization):
             raise ValueError(f"init={self.init!r} has no start of either sign. Use 'kmeans', 'random' or arrays.")
         return FreeStart(**self._start_fields(shape, dtype), free=COMPONENTS if COMPONENTS in free else CODES)
 
-    def _units(self) -> Units:
+    def _unit_for(self, exponent: int, dtype: Any) -> Unit:
         if any(domain != NON_NEGATIVE for domain in self._domains().values()):
             raise Unscalable("a domain may have a unit")
-        orders = {_order(term) for term in self._terms()}
-        if len(orders) > 1:
-            raise Unscalable("terms are added that grow differently with X")
-        codes = codes_unit(self.scale)
-        return Units(codes, 1 - codes, orders.pop())
+        return super()._unit_for(exponent, dtype)
 
     def _uses_labels(self) -> bool:
         terms = self.terms if isinstance(self.terms, list | tuple) else ()
         return any(getattr(term, "use_labels", False) for term in terms)
-
-
-def _order(term: Term) -> float:
-    """As which power of the unit of X a fit grows."""
-    if isinstance(term, Frobenius):
-        return 2.0
-    if isinstance(term, BetaDivergence):
-        return order(term.beta)
-    raise Unscalable(f"the strength of the term {type(term).__name__} may have a unit")

@@ -17,11 +17,12 @@ from ..core.state import State
 from ..core.storage import as_operand
 from ..core.term import BoundTerm, Term
 from ..core.types import Array, IntArray
+from ..core.units import Unit, scaled
 from ..solvers.codes import code_samples, coding_terms
 from ..terms import BetaDivergence
 from ..terms.divergence import order
 from .sklearn_bases import TransformerMixin
-from .units import Rescaled, Units, Unscalable, check_new_X, scaled
+from .units import check_new_X, codes_outside
 from .validation import check_sample_weight, refuse_unknown, warn_unknown, what_is_missing
 
 
@@ -36,24 +37,25 @@ class FittedFactorization(TransformerMixin):
     _coding_domain: Domain = NON_NEGATIVE
     _coding_lengths: Array | None = None
     history_: dict[str, list[float]]
+    objective_: float
     _losses: list[Term]
     _assignment: Assignment
     # Which entries of X are unknown; estimators that take them have a parameter of this name.
     missing: Missing = None
-    # The fit in another unit, if the data were too large or too small for their own.
-    _rescaled: Rescaled | None = None
-
-    def _units(self) -> Units:
-        """Which powers of the unit of X parameters and results have."""
-        raise Unscalable(f"{type(self).__name__} does not say which of its parameters have a unit")
+    # That of the fit, which is another than the data's if these were too large or too small for their own.
+    _unit: Unit = Unit()
 
     def _code(self, X: Operand) -> Array:
-        Ht = np.array(self.components_.T, X.dtype, order="C")
         with X.at_work():
+            Ht = self._inner_components(X.dtype)
             if self._coding_lengths is None:
                 return code_samples(self._coding, X, Ht, self._coding_domain)
             lengths = self._coding_lengths.astype(X.dtype)
             return code_samples(self._coding, X, Ht / lengths, self._coding_domain) / lengths
+
+    def _inner_components(self, dtype: Any) -> Array:
+        """Hᵀ in the unit of the fit."""
+        return np.array(self._unit.components_inside(self.components_).T, dtype, order="C")
 
     def _keep(self, terms: Sequence[BoundTerm], state: State) -> None:
         """Keep what coding new samples needs of the terms, given where the fit ended, and nothing else."""
@@ -77,8 +79,7 @@ class FittedFactorization(TransformerMixin):
 
     def _code_checked(self, X: Any) -> Array:
         """Codes of new samples as a plain array, whatever `set_output` asks of `transform`."""
-        new = self._checked_new(X)
-        return self._code(new) if self._rescaled is None else self._rescaled.codes(self._rescaled.model._code(new))
+        return codes_outside(self._unit, self._code(self._checked_new(X)))
 
     def _checked_new(self, X: Any) -> Operand:
         check_is_fitted(self, "embedding_")
@@ -123,10 +124,7 @@ class FittedFactorization(TransformerMixin):
         check_is_fitted(self, "embedding_")
         X = check_new_X(self, X, self.missing)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
-        if self._rescaled is None:
-            return -self._mean_loss(X, weight)
-        loss = self._rescaled.model._mean_loss(X, weight)
-        return -float(scaled(loss, self._units().objective * self._rescaled.exponent))
+        return -float(self._unit.outside(self._mean_loss(X, weight), self._unit.powers.objective))
 
     def _mean_loss(self, X: Any, weight: Array | None) -> float:
         if not self._losses:
@@ -140,7 +138,7 @@ class FittedFactorization(TransformerMixin):
 
     def _seen(self, X: Operand) -> tuple[Operand, Array]:
         """Samples as the fit sees them, and Hᵀ in the same space."""
-        return X, np.array(self.components_.T, X.dtype, order="C")
+        return X, self._inner_components(X.dtype)
 
     @property
     def n_components_(self) -> int:
@@ -157,14 +155,12 @@ class FittedFactorization(TransformerMixin):
         not enter. Methods with a kernel measure the distance in its space, robust ones by their own loss.
         """
         check_is_fitted(self, "embedding_")
-        if self._rescaled is not None:
-            exponent = self._units().objective / 2 * self._rescaled.exponent
-            return float(scaled(self._rescaled.model.reconstruction_err_, exponent))
         if len(self._losses) != 1:
             raise AttributeError(f"This {type(self).__name__} has {len(self._losses)} fits among its terms, not one.")
         loss = self._losses[0]
         halved = isinstance(loss, BetaDivergence) and order(loss.beta) != 2
-        return math.sqrt(max(self._misfit(), 0.0) * (2 if halved else 1))
+        misfit = max(float(scaled(self._misfit(), -self._unit.history)), 0.0)
+        return float(self._unit.outside(math.sqrt(misfit * (2 if halved else 1)), self._unit.powers.objective / 2))
 
     def _misfit(self) -> float:
         """What the fit adds to the objective."""
@@ -192,8 +188,7 @@ class FittedFactorization(TransformerMixin):
         labels : ndarray of int, shape (n_samples,)
         """
         new = self._checked_new(X)
-        model = self if self._rescaled is None else self._rescaled.model
-        codes = model._clustered(model._code(new), new)
+        codes = self._clustered(self._code(new), new)
         return self._assignment.predict(codes.astype(self.embedding_.dtype, copy=False))
 
     @property

@@ -11,6 +11,7 @@ from ..core.domains import Domain
 from ..core.fixed import Fixed
 from ..core.operand import Operand
 from ..core.types import COMPONENTS, Factor, IntArray
+from ..core.units import Unit, Unscalable
 from ..solvers.loop import Options
 from ..solvers.problem import Problem
 from .open_components import OpenFactorization
@@ -35,10 +36,18 @@ class FixedComponents(OpenFactorization):
             return super()._domains()
         return {**super()._domains(), COMPONENTS: Fixed(self.fixed_components)}
 
-    def _problem(self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options) -> Problem:
+    def _unit_for(self, exponent: int, dtype: Any) -> Unit:
+        unit = super()._unit_for(exponent, dtype)
+        if self.fixed_components is not None and unit.powers.components:
+            raise Unscalable("fixed_components have a unit, too")
+        return unit
+
+    def _problem(
+        self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options, unit: Unit
+    ) -> Problem:
         if self.fixed_components is not None and not isinstance(self.n_components, Integral):
             raise ValueError(
                 f"n_components={self.n_components!r} leaves the number of components open, and fixed_components gives "
                 "some of them. Give a number, which counts all."
             )
-        return super()._problem(X, y, rng, options)
+        return super()._problem(X, y, rng, options, unit)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from ..core.operand import Missing
 from ..core.term import Term
-from ..terms.divergence import order
 from .fixed_components import FixedComponents
 from .graph_parameters import GraphOnCodes
 from .labelled import LabelledFactorization
 from .loss_parameters import LossBesidePenalty
 from .nmf import fit_term
-from .units import Units, codes_unit, no_functions
 
 
 class GraphNMF(GraphOnCodes, LossBesidePenalty, FixedComponents, LabelledFactorization):
@@ -67,8 +65,3 @@ class GraphNMF(GraphOnCodes, LossBesidePenalty, FixedComponents, LabelledFactori
 
     def _terms(self) -> list[Term]:
         return [fit_term(self.loss), *self._graph_terms()]
-
-    def _units(self) -> Units:
-        no_functions(self, "graph")
-        fit, codes = order(self.loss), codes_unit(self.scale)
-        return Units(codes, 1 - codes, fit, {"graph_strength": fit - 2 * codes, "bandwidth": 2})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.dual import KernelMatrix
+from typing import cast
+
 from ..core.term import Term
 from ..core.types import CODES, COMPONENTS
 from ..terms.dual import DualFit
@@ -11,7 +12,6 @@ from .dual import BaseDualFactorization
 from .graph_parameters import GraphBesideKernel
 from .labelled import LabelledFactorization
 from .options import Assign, Auto, Kernel, NonNegative
-from .units import Units, no_functions
 
 
 class KernelGraphNMF(GraphBesideKernel, BaseDualFactorization, LabelledFactorization):  # type: ignore[misc]
@@ -86,20 +86,5 @@ class KernelGraphNMF(GraphBesideKernel, BaseDualFactorization, LabelledFactoriza
     scale = "auto"
     _printed_powers = {CODES: 1.0, COMPONENTS: 1.0}  # noqa: RUF012
 
-    def _units(self) -> Units:
-        no_functions(self, "graph")
-        kernel = self._kernel_unit
-        # Orthogonal codes have no unit; others have that of the features.
-        codes = kernel / 2 if self.orthogonality == 0 else 0.0
-        return self._dual_units(
-            codes, {"graph_strength": kernel - 2 * codes, "orthogonality": kernel, "edge_bandwidth": 2}
-        )
-
     def _terms(self) -> list[Term]:
-        return self._graph_terms()
-
-    def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
-        orthogonality = self.orthogonality
-        if orthogonality == "auto":
-            orthogonality = float(kernel.diagonal().sum()) / self.n_components
-        return [DualFit(), Orthogonality(orthogonality)]
+        return [DualFit(), Orthogonality(cast(float, self.orthogonality)), *self._graph_terms()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -12,13 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from ..clusters import Assignment
 from ..core.storage import as_operand
 from ..core.types import Array, IntArray
+from ..core.units import Unit
 from ..persistence import Persistent
 from .fitted import rebuilt
 from .options import Count, RandomState
 from .parameters import Parametrised
 from .sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from .sklearn_names import ExplainsNames
-from .units import Rescaled, Units, check_new_X, fit_rescaled
+from .units import check_new_X, codes_outside
 from .validation import check_X
 
 
@@ -82,8 +83,6 @@ class LatentSemanticKMeans(
     _paper = "Deerwester et al. 1990"
     _cost = "once: about 10 T"
 
-    _rescaled: ClassVar[Rescaled | None] = None
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the singular vectors.
 
@@ -107,25 +106,23 @@ class LatentSemanticKMeans(
             raise ValueError(f"n_components={self.n_components} clusters need as many samples; X has {n}.")
         if self.n_dimensions is not None and wanted > min(n, m):
             raise ValueError(f"n_dimensions={wanted} was given; X of shape {X.shape} has at most {min(n, m)}.")
-        if exponent and fit_rescaled(self, X, exponent, lambda model, X: model.fit(X)):
-            return self
+        unit = Unit(exponent)
+        X = unit.inside(X)
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=2)
         # As TruncatedSVD does it, but for the shares of variance, which are undefined for data that do not vary.
         U, _, Vt = randomized_svd(X, min(wanted, n, m), n_iter=5, random_state=int(seeds[0]), flip_sign=False)
         _, Vt = svd_flip(U, Vt, u_based_decision=False)
         self.components_ = np.ascontiguousarray(Vt, X.dtype)
-        self.embedding_ = np.ascontiguousarray(X @ self.components_.T)
+        codes = np.ascontiguousarray(X @ self.components_.T)
         self.n_components_ = self.n_components
         # Rows of H are orthonormal, so the squares of X are those of W and those of what W H leaves.
-        left = as_operand(X).row_squared_norms().sum() - as_operand(self.embedding_).row_squared_norms().sum()
-        self.reconstruction_err_ = float(np.sqrt(max(left, 0.0)))
-        self._assignment = Assignment(self.embedding_.copy(), "kmeans", int(seeds[1]), self.n_components)
-        self.__dict__.pop("_rescaled", None)
+        left = as_operand(X).row_squared_norms().sum() - as_operand(codes).row_squared_norms().sum()
+        self.reconstruction_err_ = float(unit.outside(np.sqrt(max(left, 0.0)), 1.0))
+        self._assignment = Assignment(codes.copy(), "kmeans", int(seeds[1]), self.n_components)
+        self._unit = unit.fitting(codes)
+        self.embedding_, self.components_ = self._unit.codes(codes), self._unit.components(self.components_)
         return self
-
-    def _units(self) -> Units:
-        return Units(results={"reconstruction_err_": 1})
 
     def transform(self, X: Any) -> Array:
         """Codes of samples, X Hᵀ.
@@ -138,15 +135,14 @@ class LatentSemanticKMeans(
         -------
         W : ndarray of shape (n_samples, n_dimensions)
         """
-        codes = self._code(X)
-        return codes if self._rescaled is None else self._rescaled.codes(codes)
+        return codes_outside(self._unit, self._code(X))
 
     def _code(self, X: Any) -> Array:
         """Codes in the unit of the fit."""
         check_is_fitted(self, "embedding_")
         X = check_new_X(self, X)
-        model = self if self._rescaled is None else self._rescaled.model
-        return np.asarray(X @ model.components_.T.astype(X.dtype, copy=False))
+        components = self._unit.components_inside(self.components_)
+        return np.asarray(X @ components.T.astype(X.dtype, copy=False))
 
     def inverse_transform(self, X: Any) -> Array:
         """Bring codes back to the space of the data: W H, for codes W.

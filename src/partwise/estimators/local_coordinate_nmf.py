@@ -7,8 +7,8 @@ from numbers import Real
 from typing import Annotated, Any, Literal, cast
 
 from ..core.term import Term
+from ..core.units import Unit, Unscalable
 from ..selection.grids import COORDINATE_STRENGTHS, STRENGTHS
-from ..terms.divergence import order
 from ..terms.local_coordinates import LocalCoordinates
 from .graph_parameters import GraphOnCodes
 from .labelled import LabelledFactorization
@@ -16,7 +16,6 @@ from .loss_parameters import LossBesidePenalty
 from .nmf import fit_term
 from .open_components import OpenFactorization
 from .options import OpenStrength
-from .units import Units, Unscalable, no_functions
 
 
 class LocalCoordinateNMF(GraphOnCodes, LossBesidePenalty, OpenFactorization, LabelledFactorization):
@@ -74,18 +73,12 @@ class LocalCoordinateNMF(GraphOnCodes, LossBesidePenalty, OpenFactorization, Lab
     _paper = "Chen, Zhang, Cai, Liu & He 2013"
     _cost = "2 T (+ edges · k)"
 
-    def _units(self) -> Units:
-        no_functions(self, "graph")
-        fit = order(self.loss)
+    def _unit_for(self, exponent: int, dtype: Any) -> Unit:
         coordinates: Any = self.coordinate_strength
         listed = [] if isinstance(coordinates, Real | str) else list(coordinates)
         if 0 in listed and isinstance(self.graph_strength, Real) and self.graph_strength != 0:
             raise Unscalable("coordinate_strength may become 0, where graph_strength has another unit")
-        # Components that are tied to samples have the unit, and coordinates none. While the strength is open they count
-        # as tied.
-        codes = 1.0 if isinstance(coordinates, Real) and coordinates == 0 else 0.0
-        strengths = {"coordinate_strength": fit - 2, "graph_strength": fit - 2 * codes, "bandwidth": 2.0}
-        return Units(codes, 1 - codes, fit, strengths)
+        return super()._unit_for(exponent, dtype)
 
     def _terms(self) -> list[Term]:
         coordinates = LocalCoordinates(cast(float, self.coordinate_strength))

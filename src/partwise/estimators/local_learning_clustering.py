@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..core.operand import Operand
+from ..core.term import Term
 from ..core.types import Array
 from ..solvers.spectral import spectral_embedding
+from ..terms.local_learning import BoundLocalLearning
 from .options import Count
 from .predictor_parameters import PredictorParameters
 from .spectral import BaseSpectralClustering
-from .units import Units
 
 
 class LocalLearningClustering(PredictorParameters, BaseSpectralClustering):
@@ -51,10 +51,9 @@ class LocalLearningClustering(PredictorParameters, BaseSpectralClustering):
     _paper = "Wu & Schölkopf 2006"
     _cost = "once: neighbours, and k eigenvectors of a sparse n × n matrix"
 
-    def _units(self) -> Units:
-        return Units(codes=0, parameters=self._predictor_units())
+    def _term(self) -> Term:
+        return self._local_learning(1.0)
 
-    def _embed(self, X: Operand) -> Array:
-        bound = self._local_learning(1.0).bind(X)
-        bound.consider(self.n_components)
-        return spectral_embedding(bound.residual, self.n_components)
+    def _embed(self, term: BoundLocalLearning) -> Array:
+        term.consider(self.n_components)
+        return spectral_embedding(term.residual, self.n_components)

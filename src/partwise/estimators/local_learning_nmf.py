@@ -13,14 +13,12 @@ from ..solvers.problem import Problem
 from ..solvers.spectral import spectral_embedding
 from ..solvers.starting import NamedStart, Start
 from ..solvers.starts import start_from_labels
-from ..terms.divergence import order
 from ..terms.local_learning import BoundLocalLearning, LocalLearning
 from .loss_parameters import LossBesidePenalty
 from .nmf import fit_term
 from .open_components import OpenFactorization
 from .options import InitOrSpectral, ScaleOrCodes, StrengthOrAuto
 from .predictor_parameters import PredictorParameters
-from .units import Units, codes_unit
 
 
 class LocalLearningNMF(PredictorParameters, LossBesidePenalty, OpenFactorization):
@@ -78,10 +76,6 @@ class LocalLearningNMF(PredictorParameters, LossBesidePenalty, OpenFactorization
 
     _paper = "Gu & Zhou 2009"
     _cost = "2 T + nnz(L) · k"
-
-    def _units(self) -> Units:
-        fit, codes = order(self.loss), codes_unit(self.scale)
-        return Units(codes, 1 - codes, fit, {"local_strength": fit - 2 * codes, **self._predictor_units()})
 
     def _terms(self) -> list[Term]:
         return [fit_term(self.loss), self._local_learning(cast(float, self.local_strength))]

@@ -10,7 +10,6 @@ from ..core.term import Term
 from ..core.types import COMPONENTS, Factor
 from ..terms import BetaDivergence, Localness
 from .base import BaseFactorization
-from .units import Units, Unscalable
 
 
 class LocalNMF(BaseFactorization):
@@ -53,9 +52,6 @@ class LocalNMF(BaseFactorization):
 
     _paper = "Li et al. 2001"
     _cost = "4 T over the entries that are stored"
-
-    def _units(self) -> Units:
-        raise Unscalable("the objective of LocalNMF weighs counts: in another unit it is another objective")
 
     def _terms(self) -> list[Term]:
         return [BetaDivergence("kullback-leibler"), Localness()]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from ..core.dual import KernelMatrix
+from ..core.operand import Operand
 from ..core.term import Term
 from ..solvers.problem import Minimum, Problem
 from ..solvers.starts import feature_residuals
@@ -12,7 +15,6 @@ from ..terms.dual import BoundRobustDualFit, DualFit, LocalSimilarity, RobustDua
 from ..terms.orthogonality import Orthogonality
 from .dual import BaseDualFactorization
 from .options import Auto, NonNegative, PositiveOrInfinite
-from .units import Units
 
 # With outlier_strength="auto", how far the residual of a feature may reach before it is doubted: this share of the
 # typical distance of a feature from its mean.
@@ -106,24 +108,25 @@ class LocalSimilarityNMF(BaseDualFactorization):
     _paper = "Hou & Peng"
     _cost = "about 31 T (8 T multiplicative)"
 
-    def _units(self) -> Units:
-        kernel = self._kernel_unit
-        return self._dual_units(0.0, {"orthogonality": kernel, "outlier_strength": kernel / 2})
+    def _terms(self) -> list[Term]:
+        return [
+            RobustDualFit(cast(float, self.outlier_strength)),
+            LocalSimilarity(self.similarity_strength),
+            Orthogonality(cast(float, self.orthogonality)),
+        ]
 
-    def _dual_terms(self, kernel: KernelMatrix) -> list[Term]:
-        limit = self._outlier_strength(kernel)
-        orthogonality = self.orthogonality
-        if orthogonality == "auto":
-            orthogonality = float(kernel.diagonal().sum()) / self.n_components
-        fit = DualFit(0.5) if limit == np.inf else RobustDualFit(limit)
-        return [fit, LocalSimilarity(self.similarity_strength), Orthogonality(orthogonality)]
+    def _estimated(self, term: Term, kernel: KernelMatrix) -> Term:
+        if not isinstance(term, RobustDualFit):
+            return super()._estimated(term, kernel)
+        limit = self._outlier_limit(term.outlier_strength, kernel.operand)
+        return DualFit(0.5) if limit == np.inf else RobustDualFit(limit)
 
-    def _outlier_strength(self, kernel: KernelMatrix) -> float:
+    def _outlier_limit(self, given: float | str, X: Operand) -> float:
+        """How long the residual of a feature may be before it is doubted."""
         if not self._map.in_data_space:
             return np.inf
-        if self.outlier_strength != "auto":
-            return float(self.outlier_strength)
-        X = kernel.operand
+        if not isinstance(given, str):
+            return given
         spread = feature_residuals(X, np.zeros(X.shape[0], np.intp))
         varying = spread > np.sqrt(np.finfo(X.dtype).eps) * np.sqrt(X.column_squared_norms())
         return OUTLIER_SHARE * float(np.median(spread[varying])) if varying.any() else np.inf

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,12 @@ from ..core.operand import Missing, Operand
 from ..core.storage import as_operand
 from ..core.term import Term
 from ..core.types import CODES, COMPONENTS, Array, dot64
+from ..core.units import Powers
 from ..solvers.starting import NamedStart, Start
 from ..terms import L1, L2, BetaDivergence, Frobenius
 from ..terms.divergence import order, power
 from .fixed_components import FixedComponents
 from .options import Loss, NonNegative, Weighting
-from .units import Units, codes_unit
 
 
 def fit_term(loss: str | float) -> Term:
@@ -95,23 +97,10 @@ class NMF(FixedComponents):
             L2(self.l2_components, COMPONENTS),
         ]
 
-    def _units(self) -> Units:
+    def _powers(self, terms: Sequence[Term]) -> Powers:
+        powers = super()._powers(terms)
         # Samples at the scale of a cut have no unit.
-        fit = 0.0 if self.weighting == "ncut" else order(self.loss)
-        on_codes, on_components = self.l1_codes + self.l2_codes > 0, self.l1_components + self.l2_components > 0
-        scale: str | None = self.scale
-        if scale == "auto" and on_components:
-            # Penalties on both factors settle the scale, and the start where: nothing else fixes it.
-            scale = None if on_codes else CODES
-        codes = codes_unit(scale)
-        components = 1 - codes
-        strengths = {
-            "l1_codes": fit - codes,
-            "l2_codes": fit - 2 * codes,
-            "l1_components": fit - components,
-            "l2_components": fit - 2 * components,
-        }
-        return Units(codes, components, fit, strengths)
+        return powers if self.weighting is None else replace(powers, objective=0.0)
 
     def _weighed(self, X: Operand) -> Operand:
         if self.weighting is None:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.operand import Operand
+from ..core.term import Term
 from ..core.types import Array
 from ..graphs import warn_if_scattered
 from ..solvers.cuts import cut_vectors
@@ -15,7 +15,6 @@ from ..terms.graph import BoundNeighborGraph
 from .graph_parameters import GraphParameters
 from .options import Count
 from .spectral import BaseSpectralClustering
-from .units import Units, no_functions
 
 
 class NormalizedCut(GraphParameters, BaseSpectralClustering):
@@ -61,16 +60,13 @@ class NormalizedCut(GraphParameters, BaseSpectralClustering):
     _paper = "Shi & Malik 2000"
     _cost = "once: neighbours, and k eigenvectors of a sparse n × n matrix"
 
-    def _units(self) -> Units:
-        no_functions(self, "graph")
-        return Units(codes=0, parameters={"bandwidth": 2})
+    def _term(self) -> Term:
+        return self._neighbor_graph(1.0)
 
-    def _embed(self, X: Operand) -> Array:
-        bound = self._neighbor_graph(1.0).bind(X)
-        assert isinstance(bound, BoundNeighborGraph)  # what such a term binds to
-        edges = bound.edges
+    def _embed(self, term: BoundNeighborGraph) -> Array:
+        edges = term.edges
         warn_if_scattered(edges, self.n_components)
-        embedding = np.zeros((X.shape[0], self.n_components))
+        embedding = np.zeros((edges.shape[0], self.n_components))
         linked = np.flatnonzero(np.diff(edges.indptr))
         k = min(self.n_components, len(linked))
         if k > 0:

@@ -15,7 +15,6 @@ from ..solvers.loop import Options
 from ..solvers.problem import Problem
 from ..solvers.scale import rescaled, warn_if_dead
 from .options import Assign, NonNegative, OrthogonalSolver
-from .units import Units
 from .unweighted import UnweightedFactorization
 
 
@@ -35,9 +34,6 @@ class BaseOrthogonal(UnweightedFactorization):
 
     _auto_init = "kmeans"
     _auto_solver = "assignment"
-
-    def _units(self) -> Units:
-        return Units(codes=0, components=1)
 
     def _domains(self) -> dict[Factor, Domain]:
         # The multiplicative rules only approach it.

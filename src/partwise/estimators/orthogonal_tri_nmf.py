@@ -15,6 +15,7 @@ from ..core.state import State
 from ..core.term import Term
 from ..core.tri import TriState
 from ..core.types import FACTORS, Array, Factor, IntArray, column_norms
+from ..core.units import Unit
 from ..solvers.point import Solver
 from ..solvers.problem import Minimum, Problem
 from ..solvers.scale import warn_if_dead
@@ -23,7 +24,6 @@ from ..solvers.tri_multiplicative import TriMultiplicative
 from ..terms.orthogonal_fit import TriFit, tri
 from .options import ClusterInit, Count
 from .orthogonal import BaseOrthogonal
-from .units import Units
 from .validation import check_factor
 
 
@@ -93,9 +93,6 @@ class OrthogonalTriNMF(BaseOrthogonal):
     _paper = "Ding, Li, Peng & Park 2006"
     _cost = "2 T"
 
-    def _units(self) -> Units:
-        return Units(codes=0, components=1, results={"association_": 1, "feature_embedding_": 0}, start=(0, 1, 0))
-
     def _terms(self) -> list[Term]:
         return [TriFit()]
 
@@ -151,6 +148,10 @@ class OrthogonalTriNMF(BaseOrthogonal):
         super()._settle(problem, minimum)
         state = tri(minimum.state)
         self.feature_embedding_, self.association_ = np.ascontiguousarray(state.Ht), state.S
+
+    def _bring_outside(self, unit: Unit) -> None:
+        super()._bring_outside(unit)
+        self.association_ = unit.outside(self.association_, 1.0)
 
     @property
     def row_labels_(self) -> IntArray:

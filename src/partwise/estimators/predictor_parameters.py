@@ -7,7 +7,6 @@ from typing import cast
 from ..terms.local_learning import LocalLearning
 from .options import LocalKernel, Metric, NeighborsOrAuto, Positive
 from .parameters import Parametrised
-from .units import no_functions
 
 
 class PredictorParameters(Parametrised):
@@ -39,8 +38,3 @@ class PredictorParameters(Parametrised):
     def _local_learning(self, strength: float) -> LocalLearning:
         n_neighbors = cast(int, self.n_neighbors)
         return LocalLearning(strength, n_neighbors, self.kernel, self.bandwidth, self.ridge, self.metric)
-
-    def _predictor_units(self) -> dict[str, float]:
-        """These parameters as powers of the unit of X."""
-        no_functions(self, "kernel")
-        return {"bandwidth": 2.0, "ridge": 2.0 if self.kernel == "linear" else 0.0}

@@ -12,7 +12,6 @@ from ..solvers.starting import FreeStart, Start
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .options import ClusterInit, NonNegative
-from .units import Units
 
 
 class SemiNMF(BaseFactorization):
@@ -76,9 +75,6 @@ class SemiNMF(BaseFactorization):
     _printed_powers: ClassVar[dict[Factor, float] | None] = {CODES: 0.5}
     _auto_init = "kmeans"
     _auto_solver = "multiplicative"
-
-    def _units(self) -> Units:
-        return Units()
 
     def _terms(self) -> list[Term]:
         return [Frobenius()]

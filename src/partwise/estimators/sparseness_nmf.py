@@ -11,7 +11,6 @@ from ..core.types import CODES, COMPONENTS, Factor
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .options import NonNegative, Share
-from .units import Units
 
 
 class SparsenessNMF(BaseFactorization):
@@ -67,9 +66,6 @@ class SparsenessNMF(BaseFactorization):
 
     _paper = "Hoyer 2004"
     _cost = "2 T + 8 (n + m) k² + sorting"
-
-    def _units(self) -> Units:
-        return Units()
 
     def _terms(self) -> list[Term]:
         return [Frobenius()]

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from dataclasses import field
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..clusters import Assignment
-from ..core.operand import Operand
 from ..core.storage import as_operand
+from ..core.term import Term
 from ..core.types import Array, IntArray
+from ..core.units import Unit
 from ..persistence import Persistent
 from .options import Count, RandomState
 from .parameters import Parametrised
 from .sklearn_bases import BaseEstimator, ClusterMixin
 from .sklearn_names import ExplainsNames
-from .units import Rescaled, Units, fit_rescaled
+from .units import chosen_unit
 from .validation import check_X
 
 
@@ -48,15 +49,19 @@ class BaseSpectralClustering(ExplainsNames, Persistent, Parametrised, ClusterMix
     n_components: Count = field(default=8, kw_only=False)
     random_state: RandomState = None
 
-    _rescaled: ClassVar[Rescaled | None] = None
+    @abstractmethod
+    def _term(self) -> Term:
+        """What the embedding minimises."""
 
     @abstractmethod
-    def _units(self) -> Units:
-        """Which powers of the unit of X parameters have; an eigenvector has none."""
+    def _embed(self, term: Any) -> Array:
+        """The embedding, one row per sample, given the term bound to the data."""
 
-    @abstractmethod
-    def _embed(self, X: Operand) -> Array:
-        """The embedding, one row per sample."""
+    def _unit_for(self, exponent: int, dtype: Any) -> Unit:
+        """An eigenvector has no unit, but parameters may have one."""
+        unit = Unit(exponent)
+        self._term().in_unit(unit, dtype)
+        return unit
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Embed the samples.
@@ -75,13 +80,12 @@ class BaseSpectralClustering(ExplainsNames, Persistent, Parametrised, ClusterMix
         X, exponent = check_X(self, X, None, reset=True, min_samples=2)
         if self.n_components > X.shape[0]:
             raise ValueError(f"n_components={self.n_components} clusters need as many samples; X has {X.shape[0]}.")
-        if exponent and fit_rescaled(self, X, exponent, lambda model, X: model.fit(X)):
-            return self
+        unit = chosen_unit(self._unit_for, exponent, X)
         rng = check_random_state(self.random_state)
-        self.embedding_ = np.ascontiguousarray(self._embed(as_operand(X)), X.dtype)
+        bound = self._term().in_unit(unit, X.dtype).bind(as_operand(unit.inside(X)))
+        self.embedding_ = np.ascontiguousarray(self._embed(bound), X.dtype)
         self._assignment = Assignment(self.embedding_.copy(), "kmeans", int(rng.randint(np.iinfo(np.int32).max)))
         self.n_components_ = self.n_components
-        self.__dict__.pop("_rescaled", None)
         return self
 
     @property

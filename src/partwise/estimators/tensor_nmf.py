@@ -16,7 +16,6 @@ from ..solvers.problem import Minimum, Problem
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .options import NonNegative
-from .units import Units
 
 
 class TensorNMF(BaseFactorization):
@@ -68,9 +67,6 @@ class TensorNMF(BaseFactorization):
 
     _paper = "Shashua & Hazan 2005"
     _cost = "2 T + 4 m k for every axis"
-
-    def _units(self) -> Units:
-        return Units()
 
     def _terms(self) -> list[Term]:
         return [Frobenius()]

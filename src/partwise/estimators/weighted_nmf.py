@@ -9,6 +9,7 @@ import numpy as np
 from ..core.operand import Missing, Operand
 from ..core.term import Term
 from ..core.types import IntArray
+from ..core.units import Unit
 from ..solvers.loop import Options
 from ..solvers.problem import Problem
 from ..terms import BetaDivergence, Frobenius
@@ -16,7 +17,6 @@ from ..terms.divergence import order
 from ..terms.entries import check_weights, known_counts, restrict
 from .open_components import OpenFactorization
 from .options import Loss, MatrixOrFunction
-from .units import Units, codes_unit, no_functions
 
 
 class WeightedNMF(OpenFactorization):
@@ -73,21 +73,18 @@ class WeightedNMF(OpenFactorization):
     _paper = "Kim & Choi 2009"
     _cost = "(k + 3) T over the entries that count (2 T without weights)"
 
-    def _units(self) -> Units:
-        no_functions(self, "weights")
-        codes = codes_unit(self.scale)
-        return Units(codes, 1 - codes, order(self.loss))
-
     def _terms(self) -> list[Term]:
         beta = order(self.loss)
         return [Frobenius(self.weights) if beta == 2 else BetaDivergence(beta, self.weights)]
 
-    def _problem(self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options) -> Problem:
+    def _problem(
+        self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options, unit: Unit
+    ) -> Problem:
         """The data without what does not count, and the weights of the rest."""
         if self.weights is None:
-            return super()._problem(X, y, rng, options)
+            return super()._problem(X, y, rng, options, unit)
         X, weights = restrict(X, check_weights(self.weights(X.array) if callable(self.weights) else self.weights, X))
         if not known_counts(X)[0].any():
             raise ValueError("Nothing of X is observed: all entries are missing or have weight zero.")
-        problem = super()._problem(X, y, rng, options)
+        problem = super()._problem(X, y, rng, options, unit)
         return problem.with_terms([replace(fit, weights=weights) for fit in problem.fits])

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from ..core.domains import NON_NEGATIVE, Domain, UnitNorm
 from ..core.dual import DualState
 from ..core.state import State
-from ..core.term import BoundPenalty, BoundTerm
+from ..core.term import BoundPenalty, BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, FACTORS, OTHER, Array, Factor, column_norms
 from ..core.warn import warn
 from ..terms.gauge import Gauged
 
 Domains = dict[Factor, Domain]
 Scaled = tuple[list[BoundTerm], Factor | None, Domains]
+
+
+def unit_factor(penalised: Collection[Factor], scale: str | None) -> Factor | None:
+    """The factor whose columns have unit norm in the end, given those that are penalised; None: neither."""
+    if scale is None or (scale == "auto" and len(penalised) == 2):
+        return None
+    if scale != "auto":
+        return CODES if scale == CODES else COMPONENTS
+    return OTHER[next(iter(penalised))] if penalised else COMPONENTS
+
+
+def codes_power(terms: Sequence[Term], scale: str | None) -> float:
+    """As which power of the unit of X codes grow, if W H grows as X does.
+
+    On a free scale both factors keep what their start gave them, which grows as the square root of X.
+    """
+    if any(term.settles_scale for term in terms):
+        return 0.0
+    unit = unit_factor({term.penalises for term in terms if term.penalises is not None}, scale)
+    return 0.5 if unit is None else 1.0 if unit == COMPONENTS else 0.0
 
 
 def apply_scale(terms: Sequence[BoundTerm], scale: str | None, domains: Domains) -> Scaled:
@@ -43,12 +63,12 @@ def apply_scale(terms: Sequence[BoundTerm], scale: str | None, domains: Domains)
             "scale='components' fixes the norm of the components, but these are penalised themselves. "
             "Use scale='auto' or scale=None."
         )
+    if scale == CODES and COMPONENTS in penalised:
+        raise ValueError(
+            "scale='codes' fixes the norm of the codes for penalties on them, but the components are penalised too. "
+            "Use scale='auto' or scale=None."
+        )
     if scale == CODES:
-        if COMPONENTS in penalised:
-            raise ValueError(
-                "scale='codes' fixes the norm of the codes for penalties on them, but the components are penalised "
-                "too. Use scale='auto' or scale=None."
-            )
         return list(terms), CODES, domains
     if isinstance(domains[COMPONENTS], UnitNorm) and COMPONENTS not in penalised and domains[CODES].stretches:
         domains = {**domains, COMPONENTS: NON_NEGATIVE}
@@ -60,9 +80,9 @@ def apply_scale(terms: Sequence[BoundTerm], scale: str | None, domains: Domains)
                 f"which are {domains[settled[0]].words}. Use scale='auto' or scale=None."
             )
         return list(terms), None, domains
-    if len(penalised) == 2:
+    unit = unit_factor(penalised, scale)
+    if unit is None:
         return list(terms), None, domains
-    unit = OTHER[penalised.pop()] if penalised else COMPONENTS
     return [Gauged(term) if isinstance(term, BoundPenalty) else term for term in terms], unit, domains
 
 

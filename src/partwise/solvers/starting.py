@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..core.state import State
 from ..core.storage import as_operand
 from ..core.tri import TriState
 from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, column_norms, dot64
+from ..core.units import Powers, Unit
 from .free import best_free
 from .loop import Options
 from .starts import Doubt, as_coordinates, dual_start, sampled_start, start_codes, start_factors
@@ -57,6 +58,17 @@ class Start(ABC):
         init = self._resolved(problem)
         seeds = problem.rng.randint(np.iinfo(np.int32).max, size=self._count(init))
         return [partial(self._made, problem, init, int(seed), options) for seed in seeds]
+
+    def inside(self, unit: Unit) -> Self:
+        """The start with given factors in another unit than that of the data."""
+        if self.given is None or not unit.exponent:
+            return self
+        powers = self._given_powers(unit.powers)
+        return replace(self, given=tuple(unit.inside(F, power) for F, power in zip(self.given, powers, strict=True)))
+
+    def _given_powers(self, powers: Powers) -> tuple[float, ...]:
+        """The given factors as powers of the unit of X."""
+        return powers.codes, powers.components
 
     def _resolved(self, problem: Problem) -> str:
         """The name of the start, which data may rule out that are missing or few."""
@@ -138,6 +150,10 @@ class DualStart(Start):
     K-means weighs the features as the fit does, if that doubts some.
     """
 
+    def _given_powers(self, powers: Powers) -> tuple[float, ...]:
+        # Components are made of samples: coefficients have the inverse of the codes' unit.
+        return powers.codes, -powers.codes
+
     def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
         assert problem.kernel is not None  # components are made of samples
         doubt: Doubt | None = next((term.doubt for term in problem.bound if hasattr(term, "doubt")), None)
@@ -154,6 +170,9 @@ class TriStart(Start):
     """
 
     n_column_clusters: int = 0
+
+    def _given_powers(self, powers: Powers) -> tuple[float, ...]:
+        return 0.0, 0.0, 1.0
 
     def _at(self, problem: Problem, F: Array, G: Array, S: Array) -> State:  # type: ignore[override]
         return TriState(problem.X, F, G, S)

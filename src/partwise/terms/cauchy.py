@@ -18,7 +18,7 @@ coordinate descent lowers in far fewer sweeps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ from ..core.rows import Diagonal
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, OTHER, Array, Factor
+from ..core.units import Powers
 from .divergence import Block, BoundDivergence
 
 # So many residuals are enough to find their scale.
@@ -72,6 +73,15 @@ class TruncatedCauchy(Term):
     def scoring(self) -> Term:
         """Itself."""
         return self
+
+    @property
+    def order(self) -> float:
+        """It has the unit of the squared error."""
+        return 2.0
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """The scale is a residual."""
+        return {"scale": 1.0}
 
 
 class BoundTruncatedCauchy(BoundDivergence):

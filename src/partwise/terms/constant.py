@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import Array, Factor
+from ..core.units import Powers
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,10 @@ class Constant(Term):
     ) -> BoundTerm:
         """Nothing to prepare."""
         return BoundConstant(self.amount, self.name)
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """It is made from the data in their unit."""
+        return {}
 
 
 class BoundConstant(BoundTerm):

@@ -10,7 +10,7 @@ N = x y^(β−2) Hᵀ; the powers of the multiplicative step are those of Févot
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor
+from ..core.units import Powers, no_function
 from .entries import Observed, check_weights, observed_entries
 
 # Powers up to this one are made by multiplication.
@@ -73,6 +74,16 @@ class BetaDivergence(Term):
     def scoring(self) -> Term:
         """Itself: element weights belong to the training samples."""
         return BetaDivergence(self.beta)
+
+    @property
+    def order(self) -> float:
+        """β."""
+        return order(self.beta)
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """It has no parameter with a unit."""
+        no_function("weights", self.weights)
+        return {}
 
 
 class Block(NamedTuple):

@@ -15,6 +15,7 @@ by ω. (Fixing E, as the paper does, is a majoriser too, but one of curvature 1:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, dot64
+from ..core.units import Powers
 from .frobenius import Frobenius
 from .new_codes import BoundNewCodes
 from .penalties import check_strength
@@ -60,6 +62,10 @@ class DualFit(Term):
     def scoring(self) -> Term:
         """The squared error of the features."""
         return Frobenius()
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """It has no parameter with a unit."""
+        return {}
 
 
 class BoundDualFit(BoundTerm):
@@ -150,6 +156,10 @@ class RobustDualFit(Term):
         """The squared error of the features."""
         return Frobenius()
 
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """The residual of a feature has that of the features."""
+        return {"outlier_strength": powers.objective / 2}
+
 
 class BoundRobustDualFit(BoundTerm):
     """Features are weighed by ω_f = min(1, γ/‖q_f‖) of the present residual."""
@@ -236,6 +246,10 @@ class LocalSimilarity(Term):
     ) -> BoundTerm:
         """Check the strength."""
         return BoundLocalSimilarity(check_strength("similarity_strength", self.strength))
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """Distances grow as the fit does."""
+        return {}
 
 
 class BoundLocalSimilarity(BoundTerm):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..core.rows import Diagonal
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, dot64
+from ..core.units import Powers, no_function
 from .squares import BoundSquares
 
 
@@ -40,6 +42,16 @@ class Frobenius(Term):
     def scoring(self) -> Term:
         """Itself: element weights belong to the training samples."""
         return Frobenius()
+
+    @property
+    def order(self) -> float:
+        """It is a square."""
+        return 2.0
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """It has no parameter with a unit."""
+        no_function("weights", self.weights)
+        return {}
 
 
 class BoundFrobenius(BoundTerm):

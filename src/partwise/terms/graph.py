@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,7 +13,8 @@ from ..core.operand import Operand
 from ..core.rows import Cliques, Diagonal, Links, RowMatrix
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..core.types import Array, IntArray
+from ..core.types import CODES, Array, Factor, IntArray
+from ..core.units import Powers, no_function
 from ..graphs import (
     check_graph,
     choose_search,
@@ -86,6 +87,16 @@ class NeighborGraph(Term):
             edges, groups = edit_by_labels(edges, y)
         linking = (self.n_neighbors, self.metric, self.edge_weights, bandwidth)
         return BoundNeighborGraph(edges, groups, strength, X, linking, search)
+
+    @property
+    def penalises(self) -> Factor:
+        """The codes."""
+        return CODES
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """It grows with the codes' square; a heat kernel takes squared distances."""
+        no_function("graph", self.graph)
+        return {"strength": powers.objective - 2 * powers.codes, "bandwidth": 2.0}
 
     def _edges(self, X: Operand) -> tuple[GraphOrigin, Any, float | None]:
         """Where the graph comes from, its edge weights, and the bandwidth that new samples will need."""

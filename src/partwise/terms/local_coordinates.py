@@ -23,7 +23,7 @@ N. The forms below say just that by the powers of r (`core.forms.Split`), and th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +36,7 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Array, Factor, dot64
+from ..core.units import Powers
 from .penalties import check_strength
 
 
@@ -54,6 +55,7 @@ class LocalCoordinates(Term):
     """
 
     strength_name = "coordinate_strength"
+    settles_scale = True
 
     strength: float
 
@@ -63,6 +65,10 @@ class LocalCoordinates(Term):
         """Take the samples' norms."""
         strength = check_strength("The strength of LocalCoordinates", self.strength)
         return BoundLocalCoordinates(X, strength) if X.missing is None else BoundKnownCoordinates(X, strength)
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """Codes have no unit, and distances are squared."""
+        return {"strength": powers.objective - 2}
 
 
 class _BoundCoordinates(BoundTerm):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,8 @@ from ..core.operand import Operand
 from ..core.rows import Diagonal, FormedSquare, Square
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..core.types import Array, dot64
+from ..core.types import CODES, Array, Factor, dot64
+from ..core.units import Powers, no_function
 from ..graphs import local_predictors, nearest_neighbors, rbf_bandwidth, warn_if_scattered
 from ..graphs.predictors import Kernel, check_predictors
 from .new_codes import BoundNewCodes
@@ -69,6 +71,17 @@ class LocalLearning(Term):
             bandwidth = rbf_bandwidth(X.array, links)
         G = local_predictors(links, X.array, kernel=self.kernel, bandwidth=bandwidth, ridge=self.ridge)
         return BoundLocalLearning(self, G, bandwidth, strength, X)
+
+    @property
+    def penalises(self) -> Factor:
+        """The codes."""
+        return CODES
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """It grows with the codes' square; the ridge is added to the kernel."""
+        no_function("kernel", self.kernel)
+        ridge = 2.0 if self.kernel == "linear" else 0.0
+        return {"strength": powers.objective - 2 * powers.codes, "bandwidth": 2.0, "ridge": ridge}
 
 
 class BoundLocalLearning(BoundSmoothness):

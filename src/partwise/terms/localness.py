@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..core.rows import Diagonal
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor
+from ..core.units import Powers, Unscalable
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,10 @@ class Localness(Term):
     ) -> BoundTerm:
         """Nothing to prepare."""
         return BoundLocalness(sample_weight)
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """It weighs counts."""
+        raise Unscalable("the objective of LocalNMF weighs counts: in another unit it is another objective")
 
 
 class BoundLocalness(BoundTerm):

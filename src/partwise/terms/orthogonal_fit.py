@@ -7,6 +7,7 @@ nothing says that steps by these halves lower the error, and at times they raise
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.tri import TriState
 from ..core.types import CODES, COMPONENTS, Array, Factor, dot64
+from ..core.units import Powers
 from .frobenius import BoundFrobenius, Frobenius
 
 
@@ -35,6 +37,15 @@ class OrthogonalFit(Term):
     def scoring(self) -> Term:
         """The squared error."""
         return Frobenius()
+
+    @property
+    def order(self) -> float:
+        """It is a square."""
+        return 2.0
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """It has no parameter."""
+        return {}
 
 
 class BoundOrthogonalFit(BoundFrobenius):
@@ -62,6 +73,15 @@ class TriFit(Term):
     def scoring(self) -> Term:
         """The squared error."""
         return Frobenius()
+
+    @property
+    def order(self) -> float:
+        """It is a square."""
+        return 2.0
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """It has no parameter."""
+        return {}
 
 
 class BoundTriFit(BoundTerm):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor
+from ..core.units import Powers
 from .penalties import check_strength
 
 
@@ -27,6 +29,9 @@ class Orthogonality(Term):
     strength : float
     """
 
+    strength_name = "orthogonality"
+    settles_scale = True
+
     strength: float
 
     def bind(
@@ -36,6 +41,10 @@ class Orthogonality(Term):
         if sample_weight is not None:
             raise ValueError("Orthogonal codes count every sample once; give no sample_weight.")
         return BoundOrthogonality(check_strength("orthogonality", self.strength))
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """Codes of unit norm have no unit: the strength has that of the fit."""
+        return {"strength": powers.objective}
 
 
 class BoundOrthogonality(BoundTerm):

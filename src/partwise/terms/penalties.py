@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..core.rows import Diagonal
 from ..core.state import State
 from ..core.term import BoundPenalty, BoundTerm, Term
 from ..core.types import CODES, FACTORS, Array, Factor
+from ..core.units import Powers
 
 
 def check_strength(name: str, strength: float) -> float:
@@ -34,6 +36,11 @@ class _Norm(Term):
         strength = check_strength(f"The strength of {type(self).__name__}", self.strength)
         return strength, sample_weight if self.factor == CODES else None
 
+    @property
+    def penalises(self) -> Factor:
+        """Its factor."""
+        return self.factor
+
 
 @dataclass(frozen=True)
 class L1(_Norm):
@@ -51,6 +58,10 @@ class L1(_Norm):
         """Check the strength."""
         return BoundL1(*self._check(X, sample_weight), self.factor)
 
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """It grows with the factor."""
+        return {"strength": powers.objective - getattr(powers, self.factor)}
+
 
 @dataclass(frozen=True)
 class L2(_Norm):
@@ -67,6 +78,10 @@ class L2(_Norm):
     ) -> BoundTerm:
         """Check the strength."""
         return BoundL2(*self._check(X, sample_weight), self.factor)
+
+    def units(self, powers: Powers) -> Mapping[str, float]:
+        """It grows with the factor's square."""
+        return {"strength": powers.objective - 2 * getattr(powers, self.factor)}
 
 
 class _BoundNorm(BoundPenalty):

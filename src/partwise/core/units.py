@@ -1,0 +1,143 @@
+"""Data of any size: X far beyond what squares can hold is fitted in another unit, a power of two, and nobody notices.
+
+X is divided by 2^e where it enters. Every term says which powers of the unit of X its parameters have, so that they are
+brought into that unit too, and what was found is brought back. Powers of two change no digit: the answer is that for
+data of ordinary size, to the bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .types import Array
+from .warn import warn
+
+
+class Unscalable(ValueError):
+    """Why data cannot be taken in another unit."""
+
+
+@dataclass(frozen=True)
+class Powers:
+    """As which powers of the unit of X an objective and its factors grow."""
+
+    objective: float = 2.0
+    codes: float = 1.0
+    components: float = 0.0
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit of a fit, 2^exponent times that of its data, and what that makes of its results.
+
+    Attributes
+    ----------
+    exponent : int
+        0 for data that are fitted as they are; even, so that half of it is whole.
+    powers : Powers
+    shift : int
+        By which power of two codes are smaller than their unit makes them, and components larger.
+    history : float
+        The power of two by which the objective and its history were multiplied.
+    """
+
+    exponent: int = 0
+    powers: Powers = Powers()
+    shift: int = 0
+    history: float = 0.0
+
+    def inside(self, values: Any, power: float = 1.0) -> Any:
+        """Values of the data's unit, to some power, in that of the fit."""
+        return scaled(values, -power * self.exponent) if self.exponent else values
+
+    def outside(self, values: Any, power: float) -> Any:
+        """Values of the fit's unit, to some power, in that of the data."""
+        return scaled(values, power * self.exponent) if self.exponent else values
+
+    def codes(self, W: Array) -> Array:
+        """Codes in the unit of the data."""
+        return scaled(W, self.powers.codes * self.exponent - self.shift) if self.exponent else W
+
+    def components(self, H: Array) -> Array:
+        """Components in the unit of the data."""
+        return scaled(H, self.powers.components * self.exponent + self.shift) if self.exponent else H
+
+    def components_inside(self, H: Array) -> Array:
+        """Components of the data's unit in that of the fit."""
+        return scaled(H, -self.powers.components * self.exponent - self.shift) if self.exponent else H
+
+    def fitting(self, W: Array) -> Unit:
+        """The unit with the shift that such codes need, which is warned about."""
+        if not self.exponent or not self.powers.codes:
+            return self
+        shift = _shift(W, self.powers.codes * self.exponent)
+        if shift:
+            warn(
+                f"The codes of data of this size do not fit into {W.dtype}: they are divided by 2^{shift}, and the "
+                "components multiplied by it.",
+            )
+        return replace(self, shift=shift)
+
+    def number(self, name: str, value: Any, power: float, dtype: Any) -> Any:
+        """A parameter in the unit of the fit. What is no number has no unit."""
+        if not self.exponent or not power or not isinstance(value, Real) or value == 0 or not math.isfinite(value):
+            return value
+        limits, there = np.finfo(dtype), float(scaled(float(value), -power * self.exponent))
+        # The solver multiplies it by squares.
+        if not limits.tiny**0.25 < there < limits.max**0.25:
+            raise Unscalable(f"{name}={value!r} has a unit, too, and is {there:.3g} where X is of order one")
+        return there
+
+    def recorded(self, history: Mapping[str, list[float]]) -> tuple[Unit, dict[str, list[float]]]:
+        """The history in the unit of the data, if every value has a number there; and the unit that knows of it."""
+        power = self.powers.objective * self.exponent
+        if not power:
+            return self, dict(history)
+        back = {
+            name: values if name == "time" else np.asarray(scaled(np.asarray(values, float), power)).tolist()
+            for name, values in history.items()
+        }
+        pairs = [pair for name in history.keys() - {"time"} for pair in zip(history[name], back[name], strict=True)]
+        tiny = float(np.finfo(float).tiny)
+        if all(math.isfinite(there) and (abs(there) >= tiny or here == 0) for here, there in pairs):
+            return replace(self, history=power), back
+        warn(
+            f"The objective of data of this size does not fit into float64: objective_ and history_ are those of "
+            f"X / 2^{self.exponent}.",
+        )
+        return self, dict(history)
+
+
+def scaled(values: Any, exponent: float) -> Any:
+    """The values times two to a power, exactly where the power is whole."""
+    whole = math.floor(exponent)
+    if sp.issparse(values):
+        return type(values)((scaled(values.data, exponent), values.indices, values.indptr), shape=values.shape)
+    if exponent != whole:
+        values = values * 2.0 ** (exponent - whole)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(values, whole)
+
+
+def no_function(name: str, value: Any) -> None:
+    """Refuse a parameter that is a function of X: it would see other numbers than those that were given."""
+    if callable(value):
+        raise Unscalable(f"{name} is a function, which would see X in another unit")
+
+
+def _shift(codes: Array, exponent: float) -> int:
+    """By which power of two codes must be smaller, or larger, to keep all their digits and to be finite."""
+    length = float(np.abs(codes).max(initial=0.0))
+    if length == 0:
+        return 0
+    limits, reached = np.finfo(codes.dtype), math.log2(length) + exponent
+    # Codes of new samples need some room, and small entries their digits.
+    highest, lowest = limits.maxexp - 4, limits.minexp + limits.nmant
+    return math.ceil(max(reached - highest, 0)) or math.floor(min(reached - lowest, 0))
