@@ -33,7 +33,6 @@ test-oldest: $(OLDEST)/.ready
 # The tests with the kernels of other processors, as far as this one can run them; before every release.
 test-cpus: $(READY)
 	$(BIN)/python tests/cpus
-	$(BIN)/python -m docs.quality
 
 # Lines that tests run. Compiled kernels have none: small tests of the rooms that use them run once more without numba.
 KERNEL_TESTS := tests/kernels tests/graphs tests/terms tests/solvers/test_missing.py -k "not digits and not memory and not searches"

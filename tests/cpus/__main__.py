@@ -3,7 +3,7 @@
 What OpenBLAS computes differs in the last digits between its kernels, and what numba compiles between processors; no
 test may depend on that. All tests are run once per kernel, with as many processes as there are cores:
 
-    python tests/cpus                                  all kernels; docs/measured/cpus.json gets each as it is done
+    python tests/cpus                                  all kernels; docs/quality.md gets each as it is done
     python tests/cpus --only Prescott                  one of them, which takes the place of its counts there
     python tests/cpus --only Prescott tests/graphs     some tests; writes nothing
 """
@@ -57,6 +57,8 @@ def main():
             if not options.tests:
                 known = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {}
                 MEASURED.write_text(json.dumps({**known, **results}, indent=1) + "\n", encoding="utf-8")
+                # A test compares the page with these counts: it must hold for the next kernel, too.
+                subprocess.run([sys.executable, "-m", "docs.quality"], cwd=ROOT, check=True)
     print()
     for name, result in results.items():
         shown = result.get("reason") or ", ".join(f"{count} {what}" for what, count in result.items())

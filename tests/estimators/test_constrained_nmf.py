@@ -129,3 +129,13 @@ def test_new_samples_are_coded_as_unlabelled_ones():
     new = rng.gamma(1.0, size=(5, 10))
     expected = [nnls(model.components_.T, x)[0] for x in new]
     np.testing.assert_allclose(model.transform(new), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_samples_that_do_not_count_are_coded_as_new_ones():
+    """Groups, not samples, are what is factored: rows of the one must not be taken for rows of the other."""
+    rng = np.random.RandomState(0)
+    data, classes = rng.uniform(size=(40, 8)), np.where(np.arange(40) < 20, np.arange(40) % 3, -1)
+    weight = np.ones(40)
+    weight[[25, 35]] = 0
+    model = ConstrainedNMF(3, random_state=0).fit(data, classes, weight)
+    np.testing.assert_allclose(model.embedding_[[25, 35]], model.transform(data[[25, 35]]), rtol=1e-9)

@@ -10,8 +10,8 @@ from partwise.terms.divergence import order
 
 MADE_OF_SAMPLES = ("ConceptFactorization", "ConvexNMF", "KernelGraphNMF", "LocalSimilarityNMF")
 UNIT_CODES = ("LocalLearningClustering", "NormalizedCut", "OrthogonalNMF", "OrthogonalTriNMF")
-# An objective that weighs counts.
-ABSOLUTE = ("LocalNMF",)
+# An objective that weighs counts, and domains that may have a unit.
+ABSOLUTE = ("LocalNMF", "Factorization free", "Factorization simplex", "Factorization one entry")
 
 
 @dataclass

@@ -3,10 +3,10 @@
 import warnings
 
 import numpy as np
+import powers
 import pytest
 import scipy.sparse as sp
 from cases import CASES, X, Y, assert_same, small
-from powers import units
 from sklearn.base import clone
 
 import partwise
@@ -14,9 +14,9 @@ from partwise import NMF, CauchyNMF, GraphNMF, LatentSemanticKMeans, LocalCoordi
 from partwise.core.units import scaled
 from partwise.testing import all_estimators
 
-# Whose objective has a unit: strengths of penalties next to data of another size, and counts.
-ABSOLUTE = ("NMF penalties", "LocalNMF", "LocalLearningNMF unit codes")
-ABSOLUTE += ("LocalCoordinateNMF Kullback-Leibler",)
+# Strengths that no number in the other unit can stand for.
+ABSOLUTE = (*powers.ABSOLUTE, "NMF penalties", "LocalLearningNMF unit codes", "LocalCoordinateNMF Kullback-Leibler")
+ABSOLUTE += ("NMF fixed", "GraphNMF fixed")
 ALL = CASES | {name: (kind(), X) for name, kind in all_estimators().items() if name not in CASES}
 POWERS = {"1e300": 998, "1e-200": -664}
 
@@ -119,7 +119,7 @@ def test_parameters_in_the_unit_of_the_data_mean_the_same(estimator, names):
     estimator = quick(estimator)
     grown = {name: float(scaled(getattr(estimator, name), unit * power)) for name, unit in names.items()}
     here, there = fit(estimator, data), fit(clone(estimator).set_params(**grown), scaled(data, power))
-    np.testing.assert_array_equal(scaled(there.embedding_, -units(there).codes * power), here.embedding_)
+    np.testing.assert_array_equal(scaled(there.embedding_, -powers.units(there).codes * power), here.embedding_)
 
 
 def test_given_and_warm_starts_have_the_unit_of_the_data():

@@ -267,21 +267,16 @@ class BaseFactorization(
         """From what is to be minimised to fitted attributes."""
         X = problem.X
         # What the domains refuse is refused before graphs are built.
-        codes = problem.bound_domains[CODES].for_new()
+        coding_domain = problem.bound_domains[CODES].for_new()
         for term in problem.bound:
             term.consider(problem.n_components)
         coupled = problem.couples_samples
         warn_unknown(X, "have codes that only the penalties determine" if coupled else "get zero codes", NO_COMPONENT)
         minimum = solve(problem, options)
-        self._unit = Unit()
+        self._unit, self._coding_domain = Unit(), coding_domain
         self._losses = [loss for term in problem.terms if (loss := term.scoring()) is not None]
         self._record(minimum.result)
         self._settle(problem, minimum)
-        self._coding_domain = codes
-        if X.sample_weight is not None and (X.sample_weight == 0).any() and not coupled:
-            # A sample that does not count leaves its code open: give it the one it would get as a new sample.
-            unseen = np.flatnonzero(X.sample_weight == 0)
-            self.embedding_[unseen] = self._code(X.take(unseen))
 
     def _settle(self, problem: Problem, minimum: Minimum) -> None:
         """Take over where the fit ended."""
@@ -296,6 +291,11 @@ class BaseFactorization(
             self._coding_lengths = state.norms(COMPONENTS)
             state = rescaled(state, COMPONENTS, self._coding_lengths)
         self._keep(minimum.terms, state)
+        weight = problem.X.sample_weight
+        if weight is not None and (weight == 0).any() and not problem.couples_samples:
+            # A sample that does not count leaves its code open: give it the one it would get as a new sample.
+            unseen = np.flatnonzero(weight == 0)
+            self.embedding_[unseen] = self._code(problem.X.take(unseen))
 
     def _bring_outside(self, unit: Unit) -> None:
         """What was found, in the unit of the data."""

@@ -68,7 +68,7 @@ class LabelledFactorization(BaseFactorization):
         super().fit(X, y, sample_weight)
         self.__dict__.pop("_known_classes", None)
         if self._uses_labels():
-            self._known_classes = KnownClasses(*check_labels(y, len(self.embedding_)), self.embedding_)
+            self._known_classes = KnownClasses(*check_labels(y, len(self.embedding_)), self._assignment.codes)
         return self
 
     @property
@@ -103,7 +103,7 @@ class LabelledFactorization(BaseFactorization):
         classes : ndarray of shape (n_samples,)
             Elements of `classes_`.
         """
-        return self._fitted_classes().predict(self._code_checked(X))
+        return self._fitted_classes().predict(self._code(self._checked_new(X)))
 
     def _fitted_classes(self) -> KnownClasses:
         check_is_fitted(self, "embedding_")

@@ -33,6 +33,7 @@ class BaseOrthogonal(UnweightedFactorization):
     assign: Assign = "argmax"
 
     _auto_init = "kmeans"
+    _coding_domain = OneEntry()
     _auto_solver = "assignment"
 
     def _domains(self) -> dict[Factor, Domain]:
