@@ -6,7 +6,7 @@
 | of either sign                      | the best one, in closed form; gradient steps if rows are coupled   |
 | codes that sum to one               | projected gradient                                                 |
 | unit norm, sparse, sums of one      | column by column, each projected                                   |
-| fixed entries, the rest of the first two kinds | projected gradient |
+| fixed entries                       | projected gradient                                                 |
 | one entry in every row              | row by row, the best of all columns                                |
 | rank one                            | coordinate descent on the vectors of each axis                     |
 """

@@ -39,7 +39,7 @@ def on_simplex(split: Split, F: Array, axis: int) -> Array:
         pulled = F * c
         sums = pulled.sum(axis=axis, keepdims=True)
         # Where nothing attracts any entry, all are as good.
-        return np.where(sums > 0, pulled / np.where(sums > 0, sums, 1), F)
+        return np.where(sums > 0, pulled / np.where(sums > 0, sums, 1), F).astype(F.dtype)
     a, b, c, f = (part.astype(np.float64) for part in (a, b, c, F))
     # A bit of curvature about the present entry leaves a majoriser one.
     flat = np.where((a == 0) & (c == 0), LEAST_CURVATURE * (np.abs(b) + np.abs(b).mean()), 0)
