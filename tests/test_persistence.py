@@ -221,7 +221,7 @@ class Bomb:
 def test_pickles_are_not_opened(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.savez(tmp_path / "model.npz", header=np.array([Bomb()], object))
-    refuse(tmp_path / "model.npz", "pickled objects, which could run anything and are never opened")
+    refuse(tmp_path / "model.npz", "pickled objects, which could run any code and are never opened")
     (tmp_path / "model.npz").write_bytes(pickle.dumps(Bomb()))
     refuse(tmp_path / "model.npz", "damaged")
     assert [path.name for path in tmp_path.iterdir()] == ["model.npz"]
@@ -236,8 +236,8 @@ def header_of(shape, dtype="<f8"):
 @pytest.mark.parametrize(
     ("shape", "dtype", "sentence"),
     [
-        ((10**12,), "<f8", "declares an array of 8000000000000 bytes and holds 0"),
-        ((10**12, 10**12, 10**12), "<f8", "bytes and holds 0"),
+        ((10**12,), "<f8", "declares an array of 8000000000000 bytes but holds 0"),
+        ((10**12, 10**12, 10**12), "<f8", "bytes but holds 0"),
         ((10**12,), "<U0", "dtype"),
         ((-1,), "<f8", "declares an array of shape"),
         ((3,), "|V8", "dtype"),
@@ -258,7 +258,7 @@ def test_bombs_are_refused_by_what_they_declare(tmp_path):
         for _ in range(16):
             member.write(bytes(2**20))
     assert path.stat().st_size < 2**15
-    refuse(path, "declares 0.0156 GiB of arrays, and 0.000977 GiB are allowed", max_bytes=2**20)
+    refuse(path, "declares 0.0156 GiB of arrays, but only 0.000977 GiB are allowed", max_bytes=2**20)
     refuse(path, "damaged")  # 16 MB of nothing is no description
 
 
@@ -266,7 +266,7 @@ def test_other_things_in_a_zip(tmp_path):
     for name in ("../../evil.npy.txt", "script.py"):
         with zipfile.ZipFile(tmp_path / "model.npz", "w") as file:
             file.writestr(name, b"x")
-        refuse(tmp_path / "model.npz", "which is no array")
+        refuse(tmp_path / "model.npz", "which is not an array")
     with zipfile.ZipFile(tmp_path / "model.npz", "w", zipfile.ZIP_BZIP2) as file:
         file.writestr("header.npy", header_of((0,)))
     refuse(tmp_path / "model.npz", "compression")
@@ -304,7 +304,7 @@ LIES = {
         at("fitted", "scale_")({"object": "Popen", "attributes": {}}),
         "'Popen', which this version does not know",
     ),
-    "an array that is not there": (at("fitted", "scale_")({"array": "999"}), "'999', which is not there"),
+    "an array that is not there": (at("fitted", "scale_")({"array": "999"}), "'999', which is missing"),
     "an object array": (at("fitted", "scale_")({"dtype": "|O"}), "dtype"),
     "something unknown": (at("fitted", "scale_")({"eval": "1"}), "something unknown"),
     "brackets": (at("fitted", "scale_")(DEEP), "nested too deeply"),

@@ -109,7 +109,7 @@ def test_npy_mtx_mat(tmp_path):
         ({"X": X, "y": np.full(6, 1e300)}, "labels are too large"),
         ({"X": X, "y": [0, 1, 2, 0, 1, 2], "classes": ["a", "b"]}, "do not point into its 2 classes"),
         ({"X": X, "image_shape": [3, 2]}, "does not give images of 4 pixels"),
-        ({"X": X, "terms": ["a"]}, "names 1 features and has 4"),
+        ({"X": X, "terms": ["a"]}, "names 1 features but has 4"),
         ({"X": X[0]}, "1 dimensions"),
         ({"X": X[:0]}, "holds no data"),
         ({"X": X.astype(str)}, "not numbers"),
@@ -122,8 +122,8 @@ def test_npy_mtx_mat(tmp_path):
         ({"data": [1.0], "indices": [0], "indptr": [0, 9], "shape": [1, 4]}, "broken"),
         ({"data": [1.0, 2.0], "indices": [0, 1], "indptr": [0, 2, 1, 2], "shape": [3, 4]}, "broken"),
         ({"data": [1.0], "indices": [0.5], "indptr": [0, 1], "shape": [1, 4]}, "not what they should be"),
-        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [1, 4, 2]}, "no pair"),
-        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [-1, 4]}, "no pair"),
+        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [1, 4, 2]}, "not a pair"),
+        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [-1, 4]}, "not a pair"),
         ({"data": ["1"], "indices": [0], "indptr": [0, 1], "shape": [1, 4]}, "not numbers"),
         ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [10**12, 1], "format": b"csc"}, "declares 1000"),
         ({"data": [1.0], "indices": [7], "indptr": [0, 1], "shape": [4, 1], "format": b"csc"}, "broken"),
@@ -158,7 +158,7 @@ def test_pickles_are_not_opened(tmp_path, monkeypatch):
             return open, ("exploded", "w")
 
     np.save(tmp_path / "a.npy", np.array([[Bomb()]], object))
-    refuse(tmp_path / "a.npy", "pickled objects, which could run anything")
+    refuse(tmp_path / "a.npy", "pickled objects, which could run any code")
     (tmp_path / "b.npy").write_bytes(pickle.dumps(Bomb()))
     refuse(tmp_path / "b.npy", "damaged or something else")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npy", "b.npy"]
@@ -168,16 +168,16 @@ def test_files_that_declare_more_than_they_hold(tmp_path, monkeypatch):
     stream = io.BytesIO()
     np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)})
     (tmp_path / "a.npy").write_bytes(stream.getvalue())
-    refuse(tmp_path / "a.npy", "declares an array of 8000000000000 bytes and holds 0")
+    refuse(tmp_path / "a.npy", "declares an array of 8000000000000 bytes but holds 0")
     coordinate = "%%MatrixMarket matrix coordinate real general\n"
     write(tmp_path / "b.mtx", coordinate + "3 3 99999999999\n1 1 1\n")
-    refuse(tmp_path / "b.mtx", "declares 99999999999 entries and holds 1")
+    refuse(tmp_path / "b.mtx", "declares 99999999999 entries but holds 1")
     write(tmp_path / "c.mtx", coordinate + "999999999999 3 1\n1 1 1\n")
     refuse(tmp_path / "c.mtx", "are read")
     write(tmp_path / "d.mtx", "%%MatrixMarket matrix array real general\n99999 99999\n1\n")
-    refuse(tmp_path / "d.mtx", "declares 9999800001 entries and holds 1")
+    refuse(tmp_path / "d.mtx", "declares 9999800001 entries but holds 1")
     write(tmp_path / "e.mtx", coordinate + "3 3 1\n4 1 1\n")
-    refuse(tmp_path / "e.mtx", "an entry lies outside of its matrix")
+    refuse(tmp_path / "e.mtx", "an entry lies outside its matrix")
     write(tmp_path / "f.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n")
     refuse(tmp_path / "f.mtx", "complex")
     np.savez_compressed(tmp_path / "g.npz", X=np.zeros((2**10, 2**10)))
@@ -201,20 +201,20 @@ def test_mtx_files_against_scipy(tmp_path, symmetry, field):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("matrix coordinate real general\n", "how large"),
-        ("matrix coordinate real general\n3 x 1\n", "how large"),
-        ("matrix coordinate real general\n3 3\n", "how large"),
-        ("matrix coordinate real general\n-3 3 1\n", "how large"),
-        ("vector coordinate real general\n", "no Matrix Market file"),
-        ("matrix coordinate real general\n3 3 1\n1 1\n", "lines hold 2 numbers, and should hold 3"),
+        ("matrix coordinate real general\n", "does not give the size"),
+        ("matrix coordinate real general\n3 x 1\n", "does not give the size"),
+        ("matrix coordinate real general\n3 3\n", "does not give the size"),
+        ("matrix coordinate real general\n-3 3 1\n", "does not give the size"),
+        ("vector coordinate real general\n", "not a Matrix Market file"),
+        ("matrix coordinate real general\n3 3 1\n1 1\n", "lines hold 2 numbers but should hold 3"),
         ("matrix coordinate real general\n3 3 1\n1 one 1\n", "damaged"),
         ("matrix coordinate real general\n3 3 1\n1.5 1 1\n", "outside"),
         ("matrix coordinate real general\n3 3 1\nnan 1 1\n", "outside"),
         ("matrix coordinate real general\n3 3 1\n0 1 1\n", "outside"),
-        ("matrix coordinate real general\n3 3 1\n", "declares 1 entries and holds 0"),
+        ("matrix coordinate real general\n3 3 1\n", "declares 1 entries but holds 0"),
         ("matrix coordinate real symmetric\n3 2 1\n1 1 1\n", "not square"),
-        ("matrix array real symmetric\n2 3\n1\n", "symmetric and not square"),
-        ("matrix array real symmetric\n2 2\n1\n2\n2\n1\n", "declares 3 entries and holds 4"),
+        ("matrix array real symmetric\n2 3\n1\n", "symmetric but not square"),
+        ("matrix array real symmetric\n2 2\n1\n2\n2\n1\n", "declares 3 entries but holds 4"),
         ("matrix array real general\n0 0\n", "no data"),
     ],
 )
@@ -253,7 +253,7 @@ def test_mat_files_that_are_not_data(tmp_path):
     (tmp_path / "d.mat").write_bytes(b"MATLAB 7.3 MAT-file, Platform: GLNXA64" + bytes(600))
     refuse(tmp_path / "d.mat", "save it with -v7")
     savemat(tmp_path / "e.mat", {"X": X}, format="4")
-    refuse(tmp_path / "e.mat", "no MATLAB file of version 5 to 7")
+    refuse(tmp_path / "e.mat", "not a MATLAB file of version 5 to 7")
 
 
 def test_mat_files_that_crash_other_readers(tmp_path):
@@ -271,7 +271,7 @@ def test_a_compressed_bomb(tmp_path, monkeypatch):
     savemat(tmp_path / "a.mat", {"X": np.zeros((2**9, 2**9))}, do_compression=True)
     assert (tmp_path / "a.mat").stat().st_size < 2**14
     monkeypatch.setattr("partwise.files.archive.MOST_BYTES", 2**20)
-    refuse(tmp_path / "a.mat", "unpacks to more than is allowed")
+    refuse(tmp_path / "a.mat", "unpacks to more than allowed")
 
 
 @pytest.mark.parametrize("suffix", ["npz", "npy", "mat", "mtx", "csv", "tsv"])

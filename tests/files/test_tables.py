@@ -14,14 +14,14 @@ X = np.round(np.random.RandomState(0).uniform(0, 9, size=(6, 4)), 2)
 def test_paths(tmp_path):
     refuse(tmp_path / "none.csv", "no such file")
     refuse(write(tmp_path / "set.xlsx", "x"), r"does not end in \.npz")
-    refuse(tmp_path / "none", "it is no folder")
+    refuse(tmp_path / "none", "it is not a folder")
     refuse(write(tmp_path / "set.npz", "x"), "only tables have a column 'y'", label_column="y")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_pipes_are_not_opened(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
-    refuse(tmp_path / "pipe.csv", "no ordinary file")
+    refuse(tmp_path / "pipe.csv", "not an ordinary file")
 
 
 def test_tables_of_numbers(tmp_path):
@@ -62,9 +62,9 @@ def test_tables_of_texts(tmp_path):
     [
         ("", "it is empty"),
         ("\n\n", "it is empty"),
-        ("a,b\n", "nothing below"),
+        ("a,b\n", "no samples"),
         ("a,b\n1,2\n3,x\n", "text where numbers should be, 'x' near line 3 in column 'b'"),
-        ("1,2\n3\n", "line 2 has 1 cells, and the first has 2"),
+        ("1,2\n3\n", "line 2 has 1 cells, but the first has 2"),
         ("1,2\n3,=cmd|'/c calc'!A0\n", "text where numbers should be"),
         ('1,"2\n3,4\n', "told apart"),
         ("text\n!\n", "no words"),

@@ -121,7 +121,7 @@ def test_tables_written_by_spreadsheets(tmp_path):
     np.testing.assert_array_equal(data.X, [[1.5, 2], [0.5, 300]])
     assert (data.terms, data.sample_names) == (("Länge", "Breite"), ("A", "B"))
     assert "numbers have decimal commas" in data.notes
-    refuse(write(tmp_path / "b.csv", "a;b\n1,5;2\n1.5;2\n"), "decimal commas, and a decimal point in '1.5' near line 3")
+    refuse(write(tmp_path / "b.csv", "a;b\n1,5;2\n1.5;2\n"), "decimal commas, but a decimal point in '1.5' near line 3")
     (tmp_path / "c.csv").write_bytes("Länge;Breite\n1;2\n".encode("cp1252"))
     refuse(tmp_path / "c.csv", "CSV UTF-8")
 
@@ -163,7 +163,7 @@ def test_the_user_knows_better(tmp_path):
     assert read(counted).X.shape == (1, 3)
     assert read(counted, header=False).X.shape == (2, 3)
     flowers = write(tmp_path / "c.csv", "5.1,3.5,setosa\n4.9,3.0,setosa\n6.3,3.3,virginica\n")
-    refuse(flowers, "'setosa' near line 1 in column '2'; if the column holds the classes, name it by label_column")
+    refuse(flowers, "'setosa' near line 1 in column '2'; if the column holds the classes, name it with label_column")
     data = read(flowers, label_column="2")
     assert (data.X.shape, data.class_names) == ((3, 2), ("setosa", "virginica"))
     assert read(flowers, drop_columns=["2"]).y.tolist() == [-1, -1, -1]
@@ -195,7 +195,7 @@ def test_columns_that_may_hold_the_classes(tmp_path):
         assert (data.terms, data.class_names) == (("a",), ("2", "4"))
         assert data.notes == (f"column {name!r} holds the classes",)
     both = write(tmp_path / "b.csv", "a,label,target\n1,2,x\n3,4,y\n")
-    refuse(both, "'label' and 'target' may all hold the classes; name the one that does by label_column .--label-col")
+    refuse(both, "'label' and 'target' may all hold the classes; name the one that does with label_column .--label-col")
     chosen = read(both, label_column="target")
     assert (chosen.class_names, chosen.terms) == (("x", "y"), ("a", "label"))
     assert "column 'label' is read as a feature" in chosen.notes
@@ -207,7 +207,7 @@ def test_columns_that_may_hold_the_classes(tmp_path):
 
 def test_text_in_a_column_says_what_to_do(tmp_path):
     path = write(tmp_path / "a.csv", "size,city,age\n1,Rome,3\n2,Oslo,4\n3,Rome,5\n")
-    refuse(path, r"'Rome' near line 2 in column 'city'; .*--label-column 'city'\), and .*--drop-column 'city'\)")
+    refuse(path, r"'Rome' near line 2 in column 'city'; .*--label-column 'city'\); .*--drop-column 'city'\)")
     assert read(path, label_column="city").class_names == ("Oslo", "Rome")
     assert read(path, drop_columns=["city"]).terms == ("size", "age")
     late = write(tmp_path / "b.csv", "size,city\n" + "1,2\n" * 5000 + "1,Rome\n")

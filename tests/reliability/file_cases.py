@@ -249,7 +249,7 @@ CASES = [
     ),
     Case("I", "zip bomb", act=bomb, expected=Refused(ReadError, "declares"), alone=True),
     Case("I", "link out of a folder", act=link_out_of_a_folder, expected=UNREADABLE, alone=True),
-    Case("I", "pipe in a file's place", act=pipe, expected=Refused(ReadError, "no ordinary file"), alone=True),
+    Case("I", "pipe in a file's place", act=pipe, expected=Refused(ReadError, "not an ordinary file"), alone=True),
     *(
         Case("I", name, act=act, expected=Refused(DataSetError, text), alone=True)
         for name, (act, text) in DOWNLOADS.items()

@@ -1,7 +1,6 @@
 """Data from files and folders: ``read(path)`` gives a :class:`DataSet`, or says why not.
 
-The formats and their guards, which models and checkpoints share, are here as well; they are imported without the
-readers.
+The formats and their guards, which models and checkpoints share, are here too; they are imported without the readers.
 """
 
 from typing import TYPE_CHECKING

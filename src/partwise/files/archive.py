@@ -1,7 +1,7 @@
 """Arrays in a file: an npz without pickles, read without trust.
 
 A file may come from anywhere. What it declares is compared with what it holds before memory is taken, and nothing in it
-is ever executed: objects are refused, as are other containers in an npz's clothes.
+is ever executed: objects are refused, as are other containers disguised as an npz.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = "biufUS"
 
 
 class ReadError(ValueError):
-    """A file that cannot be read, said in one sentence."""
+    """A file cannot be read; the message is one sentence."""
 
 
 class Refused(ValueError):
@@ -47,15 +47,15 @@ def reading(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
     except Refused as error:
         raise ReadError(f"{path} cannot be read as {kind}: {error}.") from None
     except OSError as error:
-        # zipfile and seeks on nonsense raise errors of this kind without a number.
+        # zipfile, and seeks on nonsense, raise errors of this kind without a number.
         reason = error.strerror or "it is damaged"
         raise ReadError(f"{path} cannot be read as {kind}: {reason[0].lower()}{reason[1:]}.") from error
-    except Exception as error:  # parsers of foreign bytes raise whatever comes
+    except Exception as error:  # parsers of foreign bytes may raise anything
         raise ReadError(f"{path} cannot be read as {kind}: it is damaged or something else.") from error
 
 
 def most_bytes(limit: int | None = None) -> int:
-    """The size that a file may declare: what the caller allows, or 4 GiB but no more than half of the memory."""
+    """The size that a file may declare: what the caller allows, or 4 GiB but at most half of the memory."""
     if limit is not None:
         return limit
     return int(min(MOST_BYTES, machine_memory() / 2))
@@ -67,10 +67,10 @@ def check_file(path: str | os.PathLike[str], max_bytes: int | None = None) -> in
     if stat.S_ISDIR(status.st_mode):
         raise Refused("it is a folder")
     if not stat.S_ISREG(status.st_mode):
-        raise Refused("it is no ordinary file")
+        raise Refused("it is not an ordinary file")
     limit = most_bytes(max_bytes)
     if status.st_size > limit:
-        raise Refused(f"it has {status.st_size / 2**30:.3g} GiB, and {limit / 2**30:.3g} GiB are allowed")
+        raise Refused(f"it has {status.st_size / 2**30:.3g} GiB, but only {limit / 2**30:.3g} GiB are allowed")
     return status.st_size
 
 
@@ -96,17 +96,17 @@ def _read_members(path: Path, limit: int) -> dict[str, Array]:
     with zipfile.ZipFile(path) as file:
         members = file.infolist()
         if len(members) > MOST_MEMBERS:
-            raise Refused(f"it holds {len(members)} arrays, and at most {MOST_MEMBERS} are expected")
+            raise Refused(f"it holds {len(members)} arrays, but at most {MOST_MEMBERS} are expected")
         total = sum(member.file_size for member in members)
         if total > limit:
             raise Refused(
-                f"it declares {total / 2**30:.3g} GiB of arrays, and {limit / 2**30:.3g} GiB are allowed; "
+                f"it declares {total / 2**30:.3g} GiB of arrays, but only {limit / 2**30:.3g} GiB are allowed; "
                 "give a larger max_bytes if you trust it"
             )
         arrays = {}
         for member in members:
             if not member.filename.endswith(".npy"):
-                raise Refused(f"it holds {member.filename!r}, which is no array")
+                raise Refused(f"it holds {member.filename!r}, which is not an array")
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise Refused("its compression is not that of npz files")
             with file.open(member) as stream:
@@ -120,10 +120,10 @@ def read_array(stream: IO[bytes], size: int) -> Array:
     if version == (1, 0):
         shape, fortran_order, dtype = npy.read_array_header_1_0(stream)
     else:
-        # Version 3 differs from 2 in the names of fields alone, and structures are refused.
+        # Version 3 differs from 2 only in the names of fields, and structures are refused.
         shape, fortran_order, dtype = npy.read_array_header_2_0(stream)
     if dtype.hasobject:
-        raise Refused("it holds pickled objects, which could run anything and are never opened")
+        raise Refused("it holds pickled objects, which could run any code and are never opened")
     if dtype.kind not in KINDS or dtype.itemsize == 0:
         raise Refused(f"it holds an array of dtype {dtype}; only numbers and text are read")
     if any(length < 0 for length in shape):
@@ -131,7 +131,7 @@ def read_array(stream: IO[bytes], size: int) -> Array:
     declared = math.prod(shape) * dtype.itemsize
     held = size - stream.tell()
     if declared != held:
-        raise Refused(f"it declares an array of {declared} bytes and holds {held}")
+        raise Refused(f"it declares an array of {declared} bytes but holds {held}")
     array = np.empty(math.prod(shape), dtype)
     view, filled = array.view(np.uint8), 0
     while filled < declared:

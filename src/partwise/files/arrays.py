@@ -14,12 +14,12 @@ from .matlab import matlab_matrices
 from .matrix_market import matrix_market
 from .sparse_arrays import holds_sparse, read_sparse
 
-# Under these names files from elsewhere hold their samples and classes.
+# Names under which files from elsewhere hold their samples and classes.
 SAMPLES, LABELS = ("X", "fea", "data", "features", "x"), ("y", "Y", "gnd", "labels", "label", "target")
 
 
 def read_npz(path: Path) -> Contents:
-    """`X`, or the parts of a sparse matrix; `y`, `classes`, `terms` and `image_shape` where they are."""
+    """`X`, or the parts of a sparse matrix; `y`, `classes`, `terms` and `image_shape` where present."""
     return contents_of(read_arrays(path, KIND))
 
 

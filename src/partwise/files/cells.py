@@ -1,4 +1,4 @@
-"""What stands in the cells of a table, and what separates them."""
+"""The contents of a table's cells, and what separates them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# What programs write where nothing is known, in small letters.
+# What programs write for unknown values, in lower case.
 MISSING = frozenset({"", "nan", "na", "n/a", "#n/a", "<na>", "null"})
 TRUTH = {"true": 1.0, "false": 0.0}
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -38,7 +38,7 @@ def number(cell: str, decimal: str = ".") -> float | None:
 
 
 def with_point(cell: str) -> str:
-    """1,5 as 1.5; anything else as it stands."""
+    """1,5 as 1.5; anything else unchanged."""
     return cell.replace(",", ".") if has_decimal_comma(cell) else cell
 
 
@@ -54,15 +54,15 @@ def has_decimal_comma(cell: str) -> bool:
 
 
 def hinted_separator(line: str) -> str | None:
-    """The separator that a first line such as ``sep=;`` gives to spreadsheets."""
+    """The separator declared by a first line such as ``sep=;``, a hint for spreadsheets."""
     found = _HINT.fullmatch(line)
     return found[1] if found else None
 
 
 def find_separator(lines: Sequence[str], usual: str) -> str:
-    """What separates the cells, by the first lines of a table.
+    """What separates the cells, judging by the first lines of a table.
 
-    Semicolons come first: where they separate, commas stand inside of numbers. Blanks separate numbers alone, since
+    Semicolons come first: where they separate cells, commas occur inside numbers. Blanks separate only numbers, since
     texts contain them.
 
     Parameters
@@ -81,5 +81,5 @@ def find_separator(lines: Sequence[str], usual: str) -> str:
 
 
 def split(lines: Sequence[str], separator: str) -> list[list[str]]:
-    """The cells of a few lines, which may end inside of a quotation."""
+    """The cells of a few lines, which may end inside a quotation."""
     return list(csv.reader(lines, delimiter=separator, skipinitialspace=separator == " "))

@@ -34,7 +34,7 @@ class Contents:
     sample_names : sequence of str, optional
         Names of the samples.
     notes : tuple of str
-        What the reader has found out by itself, in sentences.
+        What the reader has inferred, in sentences.
     """
 
     X: Any
@@ -47,7 +47,7 @@ class Contents:
 
 
 def as_data_set(name: str, contents: Contents) -> DataSet:
-    """Check that the parts fit each other."""
+    """Check that the parts fit together."""
     X = _numbers(contents.X)
     n, m = X.shape
     if n == 0 or m == 0:
@@ -56,7 +56,7 @@ def as_data_set(name: str, contents: Contents) -> DataSet:
     y, names = number_classes(labels, n, contents.classes)
     terms = None if contents.terms is None else tuple(map(str, np.ravel(contents.terms)))
     if terms is not None and len(terms) != m:
-        raise Refused(f"it names {len(terms)} features and has {m}")
+        raise Refused(f"it names {len(terms)} features but has {m}")
     return DataSet(
         name=name,
         X=X,

@@ -1,4 +1,4 @@
-"""A data set: samples, and whatever else is known of them."""
+"""A data set: samples, and whatever else is known about them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DataSet:
     sample_names : tuple of str, optional
         Names of the samples, such as files.
     notes : tuple of str
-        What a reader has found out by itself, in sentences: which column holds the classes, for instance.
+        What a reader has inferred, in sentences: which column holds the classes, for instance.
     """
 
     name: str
@@ -44,7 +44,7 @@ class DataSet:
 
 
 def describe(data: DataSet) -> list[str]:
-    """How much there is, and what the reader has found out by itself."""
+    """The size of the data, and what the reader has inferred."""
     n, m = data.X.shape
     unknown = int((data.y < 0).sum())
     labels = _number(len(data.class_names), "class", "classes") if unknown < n else "no labels"

@@ -13,7 +13,7 @@ from .contents import Contents
 from .texts import count_words
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".pgm", ".ppm", ".gif")
-# The decoders that may see a file, whatever its name: a few that are simple and well tried.
+# The decoders that may see a file, whatever its name: a few simple and well-tested ones.
 DECODERS = ("PNG", "JPEG", "BMP", "PPM", "GIF")
 TEXTS = (".txt",)
 MOST_PIXELS = 2**26
@@ -25,9 +25,7 @@ def read_folder(path: Path) -> Contents:
     images = [(file, label) for file, label in files if file.suffix.lower() in IMAGES]
     texts = [(file, label) for file, label in files if file.suffix.lower() in TEXTS]
     if bool(images) == bool(texts):
-        raise Refused(
-            f"it should hold images ({', '.join(IMAGES)}) or texts ({', '.join(TEXTS)}), and one of them only"
-        )
+        raise Refused(f"it should hold images ({', '.join(IMAGES)}) or texts ({', '.join(TEXTS)}), but not both")
     chosen = images or texts
     labels = np.array([label for _, label in chosen], object)
     named = None if (labels == "").all() else labels
@@ -37,18 +35,18 @@ def read_folder(path: Path) -> Contents:
         return Contents(X, named, terms=terms, sample_names=names)
     first = _grey_levels(images[0][0])
     if first.size * len(images) * first.itemsize > most_bytes():
-        raise Refused(f"its {len(images)} images of {first.size} pixels are larger than is allowed")
+        raise Refused(f"its {len(images)} images of {first.size} pixels are larger than allowed")
     X = np.empty((len(images), first.size), np.float64)
     for row, (file, _) in enumerate(images):
         image = _grey_levels(file)
         if image.shape != first.shape:
-            raise Refused(f"{file.name} has {image.shape} pixels, and {images[0][0].name} has {first.shape}")
+            raise Refused(f"{file.name} has {image.shape} pixels, but {images[0][0].name} has {first.shape}")
         X[row] = image.ravel()
     return Contents(X, named, image_shape=np.array(first.shape), sample_names=names)
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Files and their classes, in a fixed order; nothing that lies outside, wherever links point."""
+    """Files and their classes, in a fixed order; never a file outside the folder, wherever links point."""
     inside = folder.resolve()
     for entry in sorted(folder.iterdir()):
         if entry.name.startswith("."):
@@ -84,5 +82,5 @@ def _grey_levels(file: Path) -> Array:
             return np.asarray(image.convert("L"), np.float64)
     except Refused:
         raise
-    except Exception:  # decoders raise whatever they like for damaged images
-        raise Refused(f"{file.name} is no image, or a damaged one") from None
+    except Exception:  # decoders may raise anything for damaged images
+        raise Refused(f"{file.name} is not an image, or is damaged") from None

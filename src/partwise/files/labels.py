@@ -1,4 +1,4 @@
-"""Classes as files write them: numbers, names, and what stands for an unknown class."""
+"""Classes as files write them: numbers, names, and marks for unknown classes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ LARGEST = 2**53
 def number_classes(labels: Any, n: int, classes: Any = None) -> tuple[IntArray, tuple[str, ...]]:
     """The class of every sample as an index, −1 for unknown, and the names of the classes.
 
-    −1, NaN and what programs write for missing values (such as an empty cell) are unknown, as number and as text. 1 and
-    1.0 are one class.
+    −1, NaN and what programs write for missing values (such as an empty cell) mean unknown, as numbers or as text. 1
+    and 1.0 are one class.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def number_classes(labels: Any, n: int, classes: Any = None) -> tuple[IntArray, 
 
 
 def _whole(labels: Array) -> Array:
-    """Whole numbers, −1 in the place of NaN."""
+    """Whole numbers, with −1 for NaN."""
     labels = np.where(np.isnan(labels), UNKNOWN, labels)
     if (labels != np.round(labels)).any() or not np.isfinite(labels).all():
         raise Refused("its labels are not whole numbers")
@@ -65,7 +65,7 @@ def _of_texts(labels: list[str]) -> tuple[IntArray, tuple[str, ...]]:
 
 
 def _spelling(label: str) -> str:
-    """One spelling for every whole number, and "" for what is unknown."""
+    """One spelling for every whole number, and "" for unknown."""
     if label.strip().lower() in MISSING:
         return ""
     try:

@@ -1,7 +1,7 @@
 """What the columns of a table hold: features, classes, the names of the samples; and whether its first row names them.
 
-Tables come as pandas, R, numpy and spreadsheets write them: with or without names, with or without an index. All is
-decided by the first rows, and what was found out without being told is said in notes.
+Tables come as pandas, R, numpy and spreadsheets write them: with or without names, with or without an index. The first
+rows decide everything, and notes say what was inferred.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Literal
 from .archive import Refused
 from .cells import has_decimal_comma, is_whole, number
 
-# Columns that hold classes, texts, or the names of samples, if the user says nothing.
+# Columns that hold classes, texts, or the names of samples, unless the user says otherwise.
 LABEL_NAMES, TEXT_NAMES, INDEX_NAMES = ("label", "labels", "class", "target", "y"), ("text",), ("index", "id")
 _UNNAMED = re.compile(r"(unnamed: \d+(\.\d+)*(_level_\d+)?)?", re.IGNORECASE)
-# A column without a name is an index if it counts so many samples: a single one may well be a zero.
+# A column without a name is an index if it counts this many samples: a single one may just be a zero.
 LEAST_COUNT = 3
 
 
@@ -29,7 +29,7 @@ class Wishes:
     Attributes
     ----------
     label_column : str, False or None
-        The column of the classes, False if there is none.
+        The column of the classes; False if there is none.
     drop_columns : sequence of str
     header : bool, optional
         Whether the first row holds the names of the columns.
@@ -74,15 +74,15 @@ class Layout:
     notes: tuple[str, ...]
 
     def refuse_text(self, column: int, cell: str, line: int) -> Refused:
-        """What to do about text in a column of numbers."""
+        """Say what to do about text in a column of numbers."""
         name = self.names[column]
         if self.decimal == "," and number(cell) is not None:
             return Refused(
-                f"it has decimal commas, and a decimal point in {cell[:30]!r} near line {line}; write all numbers alike"
+                f"it has decimal commas, but a decimal point in {cell[:30]!r} near line {line}; use one or the other"
             )
         return Refused(
             f"there is text where numbers should be, {cell[:30]!r} near line {line} in column {name!r}; if the column "
-            f"holds the classes, name it by label_column (--label-column {name!r}), and to leave it out, by "
+            f"holds the classes, name it with label_column (--label-column {name!r}); to leave it out, use "
             f"drop_columns (--drop-column {name!r}); words are counted in a column named 'text'"
         )
 
@@ -95,7 +95,7 @@ def lay_out(rows: Sequence[Sequence[str]], above: Sequence[str] | None, separato
     rows : sequence of sequence of str
         The first rows of a table.
     above : sequence of str, optional
-        Names that stand in a comment above.
+        Names from a comment above.
     separator : str
     wishes : Wishes
     """
@@ -124,7 +124,7 @@ def lay_out(rows: Sequence[Sequence[str]], above: Sequence[str] | None, separato
 def _assign(
     table: _Columns, given: list[str] | None, rows_above: int, width: int, wishes: Wishes, notes: list[str]
 ) -> Layout:
-    """Give every column its part."""
+    """Give every column its role."""
     names = [str(j) for j in range(width)] if given is None else given
     dropped = {_position(names, name) for name in wishes.drop_columns} | table.empty_at_the_end(given)
     labels = _find_labels(names, table, wishes, dropped, notes)
@@ -194,7 +194,7 @@ class _Columns:
         )
 
     def empty_at_the_end(self, names: Sequence[str] | None) -> set[int]:
-        """Columns that a separator at the end of every line makes."""
+        """Empty columns caused by a separator at the end of every line."""
         width = len(self.body[0]) if self.body else 0
         found = set()
         for j in range(width - 1, 0, -1):
@@ -220,7 +220,7 @@ class _Columns:
 
 
 def _any_text(cells: Sequence[str]) -> bool:
-    """Whether one of the cells is no number, with whichever decimal mark."""
+    """Whether one of the cells is not a number, with either decimal mark."""
     return any(number(cell) is None and not has_decimal_comma(cell) for cell in cells)
 
 
@@ -247,7 +247,7 @@ def _position(names: Sequence[str], name: str) -> int:
 def _find_labels(
     names: Sequence[str], table: _Columns, wishes: Wishes, dropped: set[int], notes: list[str]
 ) -> int | None:
-    """The column of the classes; what is to be said about it is added to the notes."""
+    """The column of the classes; adds what the user should know about it to the notes."""
     if wishes.label_column is False:
         return None
     usual = [j for j, name in enumerate(names) if name.lower() in LABEL_NAMES and j not in dropped]
@@ -258,8 +258,8 @@ def _find_labels(
     if len(usual) > 1:
         several = " and ".join(repr(names[j]) for j in usual)
         raise Refused(
-            f"its columns {several} may all hold the classes; name the one that does by label_column (--label-column), "
-            "and what is no feature by drop_columns (--drop-column)"
+            f"its columns {several} may all hold the classes; name the one that does with label_column "
+            "(--label-column), and those that are not features with drop_columns (--drop-column)"
         )
     if not usual:
         return None
@@ -267,7 +267,7 @@ def _find_labels(
     values = [number(cell, table.decimal) for cell in table.below(usual[0])]
     if any(value is not None and value % 1 > 0 for value in values):
         raise Refused(
-            f"its column {name!r} holds fractions, which are no classes; leave it out by drop_columns "
+            f"its column {name!r} holds fractions, which are not classes; leave it out with drop_columns "
             f"(--drop-column {name!r}), or, if it is a feature, say label_column=False (--label-column none)"
         )
     notes.append(f"column {name!r} holds the classes")

@@ -1,8 +1,7 @@
 """A reader of MATLAB files, version 5 to 7: real matrices, dense and sparse, and nothing else.
 
 scipy's reader trusts the lengths that a file declares, and damaged files crash the process (our fuzzing found it within
-minutes). This one takes every length with a pinch of salt, and leaves out what data do not need: cells, structures,
-objects and functions are passed over.
+minutes). This one checks every length and skips what data do not need: cells, structures, objects and functions.
 
 A file is a header of 128 bytes and then elements, each a tag (type, length) and its bytes, filled up to a multiple of
 eight. A matrix is an element that holds others: flags, dimensions, name, and values; a sparse one has row indices and
@@ -39,7 +38,7 @@ def matlab_matrices(path: Path) -> dict[str, Any]:
         raise Refused("it is of version 7.3; save it with -v7")
     order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
     if order is None or content[124:126] not in (b"\x00\x01", b"\x01\x00"):
-        raise Refused("it is no MATLAB file of version 5 to 7")
+        raise Refused("it is not a MATLAB file of version 5 to 7")
     found: dict[str, Any] = {}
     left = most_bytes()
     for kind, element in _elements(content[HEADER_BYTES:], order):
@@ -47,7 +46,7 @@ def matlab_matrices(path: Path) -> dict[str, Any]:
             inflated = zlib.decompressobj().decompress(element, left)
             left -= len(inflated)
             if left <= 0:
-                raise Refused("it unpacks to more than is allowed")
+                raise Refused("it unpacks to more than allowed")
             kind, element = next(_elements(inflated, order), (0, b""))
         if kind == MATRIX:
             found.update(_matrix(element, order))
@@ -55,7 +54,7 @@ def matlab_matrices(path: Path) -> dict[str, Any]:
 
 
 def _elements(content: bytes, order: str) -> Iterator[tuple[int, bytes]]:
-    """Types and bytes of the elements that follow each other."""
+    """Types and bytes of consecutive elements."""
     place = 0
     while place + WORD <= len(content):
         kind, length = (int(number) for number in np.frombuffer(content, f"{order}u4", 2, place))
@@ -66,7 +65,7 @@ def _elements(content: bytes, order: str) -> Iterator[tuple[int, bytes]]:
             if length > WORD // 2:
                 raise Refused("one of its elements is longer than its tag")
         if length > len(content) - start:
-            raise Refused(f"it declares an element of {length} bytes and holds {len(content) - start}")
+            raise Refused(f"it declares an element of {length} bytes but holds {len(content) - start}")
         yield kind, content[start : start + length]
         small = start == place + WORD // 2
         place = place + WORD if small else start + (length if kind == COMPRESSED else -(-length // WORD) * WORD)
@@ -89,18 +88,18 @@ def _matrix(element: bytes, order: str) -> dict[str, Any]:
         return {name: _sparse(parts[3:], shape, order)}
     values = _numbers(*parts[3], order)
     if len(values) != int(np.prod(shape, dtype=object)):
-        raise Refused(f"its {name} declares the shape {shape} and holds {len(values)} numbers")
+        raise Refused(f"its {name} declares the shape {shape} but holds {len(values)} numbers")
     return {name: values.reshape(shape, order="F").astype(CLASSES[kind])}
 
 
 def _sparse(parts: list[tuple[int, bytes]], shape: tuple[int, ...], order: str) -> Any:
     if len(parts) < 3 or len(shape) != 2:
-        raise Refused("the parts of its sparse matrix are not all there")
+        raise Refused("its sparse matrix is incomplete")
     rows, pointers, values = (_numbers(*part, order) for part in parts[:3])
     if pointers.size == 0 or rows.dtype.kind not in "iu" or pointers.dtype.kind not in "iu":
         raise Refused("the parts of its sparse matrix are not what they should be")
     check_lengths(*shape)
-    # There may be room for more than is stored.
+    # Arrays may be longer than what they store.
     stored = int(pointers[-1])
     if not 0 <= stored <= min(len(rows), len(values)):
         raise Refused("the parts of its sparse matrix do not fit together")
@@ -111,7 +110,7 @@ def _sparse(parts: list[tuple[int, bytes]], shape: tuple[int, ...], order: str) 
 def _numbers(kind: int, content: bytes, order: str) -> Array:
     """The numbers of an element."""
     if kind not in STORED:
-        raise Refused(f"it stores numbers as type {kind}, which is not known")
+        raise Refused(f"it stores numbers as type {kind}, which is unknown")
     dtype = np.dtype(f"{order}{STORED[kind]}")
     if len(content) % dtype.itemsize:
         raise Refused(f"it holds {len(content)} bytes of numbers of {dtype.itemsize}")

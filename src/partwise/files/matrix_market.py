@@ -28,16 +28,16 @@ def matrix_market(path: Path) -> Any:
         size = next((line for line in stream if line.strip() and not line.startswith("%")), "")
         lengths = size.split()
         if len(lengths) != (3 if form == "coordinate" else 2) or not all(word.isdecimal() for word in lengths):
-            raise Refused("it does not say how large its matrix is")
+            raise Refused("it does not give the size of its matrix")
         rows, columns, *entries = (int(word) for word in lengths)
         check_lengths(rows, columns)
         width = 1 if form == "array" else 2 if field == "pattern" else 3
         body = _body(stream, width)
     if symmetry != "general" and rows != columns:
-        raise Refused(f"its matrix is {symmetry} and not square")
+        raise Refused(f"its matrix is {symmetry} but not square")
     expected = entries[0] if entries else _stored(rows, columns, MIRRORED[symmetry])
     if len(body) != expected:
-        raise Refused(f"it declares {expected} entries and holds {len(body)}")
+        raise Refused(f"it declares {expected} entries but holds {len(body)}")
     if form == "array":
         return _dense(body, (rows, columns), MIRRORED[symmetry])
     return _sparse(body, (rows, columns), MIRRORED[symmetry])
@@ -47,10 +47,10 @@ def _kind(line: str) -> tuple[str, str, str]:
     """Form, field and symmetry from the first line."""
     words = line.lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"] or words[2] not in ("coordinate", "array"):
-        raise Refused("it is no Matrix Market file")
+        raise Refused("it is not a Matrix Market file")
     form, field, symmetry = words[2:]
     if field not in FIELDS or symmetry not in MIRRORED or (form, field) == ("array", "pattern"):
-        raise Refused(f"its entries are {field} and {symmetry}; real numbers are read")
+        raise Refused(f"its entries are {field} and {symmetry}; only real numbers are read")
     return form, field, symmetry
 
 
@@ -61,7 +61,7 @@ def _body(stream: IO[str], width: int) -> Array:
     if not body.size:
         return np.empty((0, width))
     if body.shape[1] != width:
-        raise Refused(f"its lines hold {body.shape[1]} numbers, and should hold {width}")
+        raise Refused(f"its lines hold {body.shape[1]} numbers but should hold {width}")
     return body
 
 
@@ -73,7 +73,7 @@ def _stored(rows: int, columns: int, mirrored: int) -> int:
 def _dense(body: Array, shape: tuple[int, int], mirrored: int) -> Array:
     if not mirrored:
         return body.reshape(shape, order="F")
-    # Down the columns of the lower triangle is along the rows of the upper one.
+    # The columns of the lower triangle are the rows of the upper one.
     upper = np.triu_indices(shape[0], k=0 if mirrored > 0 else 1)
     matrix = np.zeros(shape)
     matrix[upper] = mirrored * body[:, 0]
@@ -84,7 +84,7 @@ def _dense(body: Array, shape: tuple[int, int], mirrored: int) -> Array:
 def _sparse(body: Array, shape: tuple[int, int], mirrored: int) -> Any:
     places = body[:, :2] - 1
     if not ((places >= 0) & (places < shape) & (places == np.floor(places))).all():
-        raise Refused("an entry lies outside of its matrix")
+        raise Refused("an entry lies outside its matrix")
     i, j = places.astype(np.int64).T
     values = np.ones(len(body)) if body.shape[1] == 2 else body[:, 2]
     matrix = sp.coo_array((values, (i, j)), shape=shape).tocsr()

@@ -1,9 +1,9 @@
 """Values as plain data and back: a tree that JSON can hold, and arrays beside it.
 
-What is not plain by itself is written as a dict of one key that says what it is, ``{"array": "3"}`` or ``{"tuple":
-[…]}``. Whatever else holds an array, such as a data frame, becomes that array; a sparse matrix of any format becomes
-CSR or CSC. Objects are written as the name of their class and their attributes. They are made again from a given list
-of classes by name, without a call of anything: a file can choose among known classes and fill them with data, no more.
+A value that is not plain is written as a dict with one key that says what it is, ``{"array": "3"}`` or ``{"tuple":
+[…]}``. Anything else that holds an array, such as a data frame, becomes that array; a sparse matrix of any format
+becomes CSR or CSC. Objects are written as the name of their class and their attributes. They are rebuilt from a given
+list of classes by name, without calling anything: a file can only choose among known classes and fill them with data.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .archive import KINDS, Refused
 Tree = Any
 # Deeper than anything that is written; JSON of a thousand brackets would exhaust the stack.
 DEEPEST = 60
-# Rows or columns of a sparse matrix: each takes memory, also if there is nothing in it.
+# Rows or columns of a sparse matrix: each takes memory, even if it is empty.
 MOST_LINES = 2**26
 GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 SPARSE = {kind.__name__: kind for kind in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)}
@@ -35,18 +35,18 @@ class Packer:
     Parameters
     ----------
     classes : mapping of str to type
-        Whose objects may be written.
+        Classes whose objects may be written.
 
     Attributes
     ----------
     arrays : dict of str to ndarray
-        Every array that was met, once.
+        Every array found, once.
     """
 
     def __init__(self, classes: Mapping[str, type] | None = None):
         self._classes = classes or {}
         self.arrays: dict[str, Array] = {}
-        # Arrays that occur twice are written once; the values are kept alive so that no id is used again.
+        # Arrays that occur twice are written once; the values are kept alive so that no id is reused.
         self._names: dict[int, tuple[str, Any]] = {}
 
     def pack(self, value: Any, where: str) -> Tree:
@@ -109,7 +109,7 @@ class Packer:
         return {"objects": [self.pack(item, where) for item in numbers], "shape": list(array.shape)}
 
     def _pack_sparse(self, matrix: Any, where: str) -> Tree:
-        # Views of others' matrices are of classes of their own, derived from these.
+        # Other libraries' views of a matrix have their own classes, derived from these.
         kind = next((name for name, known in SPARSE.items() if isinstance(matrix, known)), None)
         if kind is None:
             return self._pack_sparse(matrix.tocsr(), where)
@@ -122,26 +122,26 @@ class Packer:
 
 
 def _stored(array: Array, where: str) -> Array:
-    """The array itself, without the class of a view or a file behind it, if its type can be read again."""
+    """The plain array, without the class of a view or a memory map, if its type can be read back."""
     if array.dtype.kind not in KINDS:
         raise ValueError(f"{where} is of dtype {array.dtype}; only numbers and text can be saved.")
     return array if type(array) is np.ndarray else np.asarray(array)
 
 
 def stored_attributes(value: Any) -> dict[str, Any]:
-    """The attributes of an object, without what its cached properties would compute again."""
+    """The attributes of an object, without what its cached properties can recompute."""
     kind = type(value)
     return {key: item for key, item in vars(value).items() if not isinstance(getattr(kind, key, None), cached_property)}
 
 
 class Unpacker:
-    """Makes values again from plain data, which may come from anywhere.
+    """Rebuilds values from plain data, which may come from anywhere.
 
     Parameters
     ----------
     arrays : mapping of str to ndarray
     classes : mapping of str to type
-        Whose objects may be made.
+        Classes whose objects may be built.
     """
 
     def __init__(self, arrays: Mapping[str, Array], classes: Mapping[str, type] | None = None):
@@ -184,7 +184,7 @@ class Unpacker:
 
     def _array(self, name: Any) -> Array:
         if not isinstance(name, str) or name not in self._arrays:
-            raise Refused(f"its description names an array {name!r}, which is not there")
+            raise Refused(f"its description names an array {name!r}, which is missing")
         return self._arrays[name]
 
     def _sparse(self, tree: Tree) -> Any:
@@ -202,13 +202,13 @@ class Unpacker:
 
 
 def check_lengths(rows: int, columns: int) -> None:
-    """See that a sparse matrix, which may be empty, does not declare more rows and columns than are reasonable."""
+    """Refuse a sparse matrix, even an empty one, that declares unreasonably many rows or columns."""
     if max(rows, columns) > MOST_LINES:
-        raise Refused(f"it declares {rows} rows and {columns} columns, and up to {MOST_LINES} are read")
+        raise Refused(f"it declares {rows} rows and {columns} columns, but at most {MOST_LINES} are read")
 
 
 def sparse_matrix(parts: Any, shape: Any, kind: Any = sp.csr_array) -> Any:
-    """A sparse matrix from its data, indices and indptr, all of which are checked: wrong ones crash compiled code."""
+    """A sparse matrix from its data, indices and indptr, all checked: wrong ones crash compiled code."""
     data, indices, indptr = parts
     if any(part.ndim != 1 for part in parts) or indices.dtype.kind != "i" or indptr.dtype.kind != "i":
         raise Refused("the parts of its sparse matrix are not what they should be")
@@ -252,7 +252,7 @@ def _objects(items: list[Any], shape: Any) -> Array:
 
 
 def random_state_of(state: Any) -> np.random.RandomState:
-    """A generator of random numbers that goes on where another one was, given its state."""
+    """A generator of random numbers that continues from another one's state."""
     generator = state["bit_generator"]
     if generator not in GENERATORS:
         raise Refused(f"its description names a generator of random numbers {generator!r}")

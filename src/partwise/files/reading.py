@@ -32,15 +32,15 @@ def read(
     drop_columns: Sequence[str] = (),
     header: bool | None = None,
 ) -> DataSet:
-    """Read data from a file or folder, which may come from anywhere.
+    """Read data from a file or folder of any origin.
 
     - ``.npz``: `X`, or a sparse matrix as `scipy.sparse.save_npz` writes it (without `format`: `data`, `indices`,
       `indptr` and `shape` of a CSR matrix); also `y`, `classes`, `terms` and `image_shape`. ``.npy``: `X` alone.
     - ``.csv``, ``.tsv``: a row per sample, names in the first row or not. The classes are in the column
       `label_column`, or in one named label, labels, class, target or y; −1, NaN and empty cells are unknown. A first
-      column of names or numbers of the samples, as pandas and R write it, is no feature. A column named text is
-      counted by words. Commas, semicolons, tabs and blanks separate cells; between semicolons, numbers may have
-      decimal commas.
+      column of names or numbers of the samples, as pandas and R write it, is not a feature. A column named text
+      becomes counts of words. Commas, semicolons, tabs and blanks separate cells; between semicolons, numbers may
+      have decimal commas.
     - ``.mtx`` (Matrix Market); ``.mat`` up to version 7, with `X` or `fea` and `y` or `gnd`.
     - a folder of images of one size, or of ``.txt`` files; sub-folders are classes.
 
@@ -51,14 +51,14 @@ def read(
         The column of a table that holds the classes, by its name, or by its position, "0", "1", …, if columns have no
         names; False if none does.
     drop_columns : sequence of str
-        Columns of a table that are left out.
+        Columns of a table to leave out.
     header : bool, optional
-        Whether the first row of a table holds the names of the columns; by default this is found out.
+        Whether the first row of a table holds the names of the columns; inferred by default.
 
     Returns
     -------
     data : DataSet
-        `y` is −1 where the class is not known. `notes` say what was found out about a table.
+        `y` is −1 where the class is unknown. `notes` say what was inferred about a table.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def read(
         reader = READERS[suffix]
     else:
         known = ", ".join([*READERS, *SEPARATORS])
-        raise ReadError(f"{path} cannot be read as {KIND}: it is no folder, and its name does not end in {known}.")
+        raise ReadError(f"{path} cannot be read as {KIND}: it is not a folder, and its name does not end in {known}.")
     columns = [*([label_column] if label_column else []), *drop_columns]
     if columns and suffix not in SEPARATORS:
         raise ReadError(f"{path} cannot be read as {KIND}: only tables have a column {columns[0]!r}.")
@@ -88,8 +88,8 @@ def read(
 def align(data: DataSet, names: Sequence[str]) -> DataSet:
     """The data with the features that a model was fitted with, in their order.
 
-    Words that the model does not know are left out, and words that do not occur are counted as zero. Columns of a table
-    must all be there.
+    Words unknown to the model are left out, and words that do not occur are counted as zero. All columns of a table
+    must be present.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Sparse matrices as arrays in an npz file, as `scipy.sparse.save_npz` writes them in each of its formats.
 
-The format stands in the array `format`; without it, `data`, `indices`, `indptr` and `shape` are those of a CSR matrix.
-Files may come from anywhere: indices are checked before compiled code meets them.
+The array `format` names the format; without it, `data`, `indices`, `indptr` and `shape` are those of a CSR matrix.
+Files may come from anywhere: indices are checked before compiled code sees them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def read_sparse(arrays: Parts) -> sp.csr_array:
     """The sparse matrix by rows, in float32 or float64."""
     shape, kind = arrays["shape"], _format(arrays)
     if shape.size != 2 or shape.dtype.kind not in "iu" or shape.min() < 0:
-        raise Refused("the shape of its sparse matrix is no pair of whole numbers")
+        raise Refused("the shape of its sparse matrix is not a pair of whole numbers")
     rows, columns = (int(length) for length in shape.ravel())
     check_lengths(rows, columns)
     needed, make = FORMATS[kind]
@@ -75,7 +75,7 @@ def _blocks(parts: Parts, shape: tuple[int, int]) -> Any:
     data = parts["data"]
     if data.ndim != 3 or 0 in data.shape[1:]:
         raise Refused("the blocks of its sparse matrix are not what they should be")
-    # The places of the blocks are a sparse matrix of their own; its entries are their numbers.
+    # The positions of the blocks form a sparse matrix whose entries are the numbers of the blocks.
     counts = [length // block for length, block in zip(shape, data.shape[1:], strict=True)]
     if tuple(count * block for count, block in zip(counts, data.shape[1:], strict=True)) != shape:
         raise Refused(f"the blocks of its sparse matrix do not fit into shape {shape}")

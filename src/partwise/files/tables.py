@@ -26,7 +26,7 @@ Row = tuple[int, list[str]]
 
 
 def read_table(path: Path, wishes: Wishes = NO_WISHES) -> Contents:
-    """A row per sample; the first may hold the columns' names, one column the classes, and the first one names.
+    """A row per sample; the first may name the columns, one column hold the classes, and the first name the samples.
 
     A column named "text" makes it a table of texts, which become counts of words.
     """
@@ -34,7 +34,7 @@ def read_table(path: Path, wishes: Wishes = NO_WISHES) -> Contents:
         try:
             return _read(stream, SEPARATORS[path.suffix.lower()], wishes)
         except UnicodeDecodeError:
-            raise Refused("it is not text in UTF-8; save it as such (in spreadsheets, as CSV UTF-8)") from None
+            raise Refused("it is not UTF-8 text; save it as such (in spreadsheets, as CSV UTF-8)") from None
         except csv.Error as error:
             raise Refused(f"its rows cannot be told apart ({error})") from None
 
@@ -70,7 +70,7 @@ def _without_comments(rows: Iterator[Row]) -> tuple[Sequence[str] | None, Iterat
 def _checked(rows: Iterator[Row], layout: Layout, cells: int) -> Iterator[Row]:
     for line, row in rows:
         if len(row) != layout.width:
-            raise Refused(f"line {line} has {len(row)} cells, and the first has {cells}")
+            raise Refused(f"line {line} has {len(row)} cells, but the first has {cells}")
         yield line, row
 
 
@@ -83,7 +83,7 @@ def _numbers(rows: Iterator[Row], layout: Layout) -> Contents:
         labels += _column(chunk, layout.labels)
         samples += _column(chunk, layout.samples)
     if not blocks:
-        raise Refused("it has a row of names and nothing below")
+        raise Refused("it has a row of names and no samples")
     terms = [layout.names[j] for j in layout.features] if layout.named else None
     return _contents(np.concatenate(blocks), terms, labels, samples, layout)
 
@@ -111,7 +111,7 @@ def _column(rows: Sequence[Row], j: int | None) -> list[str]:
 
 
 def _block(rows: Sequence[Row], layout: Layout) -> Array:
-    """The features as numbers; what is unknown is NaN."""
+    """The features as numbers; unknown ones are NaN."""
     features = layout.features
     picked = [row if len(features) == layout.width else [row[j] for j in features] for _, row in rows]
     if layout.decimal == ".":

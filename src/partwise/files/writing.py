@@ -1,7 +1,7 @@
-"""Files that are written whole or not at all, also by several processes at once.
+"""Files that are written whole or not at all, even by several processes at once.
 
-A file is written under a name of its own in the same folder and then takes the place of the old one, which readers see
-until that moment. A process that is killed leaves its unfinished file behind; the next writer in the folder removes it.
+A file is written under a temporary name in the same folder and then replaces the old one, which readers see until that
+moment. A process that is killed leaves its unfinished file behind; the next writer in the folder removes it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ PREFIX, SUFFIX = ".partwise-", ".partial"
 
 
 class WriteError(OSError):
-    """A file that cannot be written, said in one sentence."""
+    """A file cannot be written; the message is one sentence."""
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """See that a file can be written, before any work is spent on its content.
+    """Check that a file can be written, before any work is spent on its content.
 
     Parameters
     ----------
@@ -54,10 +54,10 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A stream whose content takes the place of a file when the block ends without an error.
+    """A stream whose content replaces a file when the block ends without an error.
 
-    The file keeps its permissions; a new one gets those that the process gives by default. A link stays, and the file
-    that it points to is replaced. A device or a pipe is written to directly.
+    The file keeps its permissions; a new one gets the defaults of the process. A link stays, and the file it points to
+    is replaced. A device or a pipe is written to directly.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     with _writing(path):
         target = _target(path)
         if target is None:
-            # An npz file is written in several places, and a device has but one.
+            # Writing an npz file needs seeks, which a device does not have.
             content = BytesIO()
             yield content
             with open(path, "wb") as device:
@@ -109,7 +109,7 @@ def write_compressed(path: str | os.PathLike[str], content: bytes) -> None:
 
 @contextmanager
 def _writing(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn errors of the system into one sentence each."""
+    """Turn each system error into one sentence."""
     try:
         yield
     except WriteError:
@@ -151,7 +151,7 @@ def _open_beside(target: Path) -> tuple[IO[bytes], Path]:
             fcntl.flock(stream, fcntl.LOCK_EX)
         if os.fstat(stream.fileno()).st_nlink:
             return stream, beside
-        # Another writer took it for an abandoned one before it was locked.
+        # Another writer took it for abandoned before it was locked.
         stream.close()
 
 

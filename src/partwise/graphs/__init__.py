@@ -1,6 +1,6 @@
-"""Graphs over the samples: neighbours, edge weights, local predictors, a user's own graph, what labels do to one.
+"""Graphs over the samples: neighbours, edge weights, local predictors, a user's own graph, edits by labels.
 
-Plain functions on arrays: data goes in, a sparse matrix of edge weights comes out. Nothing here knows of
+Plain functions on arrays: data goes in, a sparse matrix of edge weights comes out. Nothing here knows about
 terms or solvers.
 """
 

@@ -1,4 +1,4 @@
-"""Distances in the place of similarities: a graph whose weights grow with the distance between the samples."""
+"""Distances given as similarities: a graph whose weights grow with the distance between the samples."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..core.types import Array, IntArray
 from ..core.warn import warn
 from .samples import block_rows, blocks_of, row_dots, row_norms
 
-# So many edges are looked at.
+# At most this many edges are examined.
 MOST_EDGES = 2000
-# Rank correlations of the weights with the distances: hardly anything but distances reaches the one by either metric,
-# or the other by both. Inner products of samples of different length grow with their Euclidean distance as well.
+# Rank correlations of the weights with the distances: hardly anything but distances reaches the first by either metric,
+# or the second by both. Inner products of samples of different norms also grow with their Euclidean distance.
 NEARLY_DISTANCES, LIKE_DISTANCES = 0.85, 0.3
-# What that many edges reach by chance is no evidence: so many standard deviations are.
+# Few edges may reach these by chance; this many standard deviations of chance are evidence.
 DEVIATIONS = 4.0
 INSTEAD = (
     "Give similarities instead: numpy.exp(-d**2 / sigma**2) of the distances d, or 1 for every link "
@@ -28,8 +28,8 @@ INSTEAD = (
 def warn_if_distances(graph: Any, X: Any) -> None:
     """Warn if the weights of a graph look like distances between the samples.
 
-    A graph penalty pulls samples together by the weight of their link; with distances for weights it pulls those
-    together that are far apart. Weights that are all equal say nothing, and are not looked at.
+    A graph penalty pulls linked samples together in proportion to the weight of their link; with distances for weights
+    it pulls distant samples together. Weights that are all equal say nothing and are not examined.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ def warn_if_distances(graph: Any, X: Any) -> None:
     by_chance = DEVIATIONS / np.sqrt(len(edges))
     if max(correlations) > max(NEARLY_DISTANCES, by_chance) or min(correlations) > max(LIKE_DISTANCES, by_chance):
         warn(
-            "The weights of the given graph look like distances, not similarities: the farther two linked samples "
-            f"are apart in X, the larger their weight (rank correlation {max(correlations):.2f}), so that the graph "
-            f"pulls the most distant samples together most. {INSTEAD}"
+            "The weights of the given graph look like distances, not similarities: the farther apart two linked "
+            f"samples are in X, the larger their weight (rank correlation {max(correlations):.2f}), so the graph pulls "
+            f"the most distant samples together most strongly. {INSTEAD}"
         )
 
 
@@ -74,6 +74,6 @@ def _rank_correlation(a: Array, b: Array) -> float:
 
 
 def _ranks(values: Array) -> Array:
-    """Places in rising order; equal values share the mean of theirs."""
+    """Ranks in rising order; equal values share the mean of theirs."""
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[which.ravel()])

@@ -1,4 +1,4 @@
-"""A graph as the user gives it: what it must be, and whether it holds together."""
+"""A graph given by the user: what it must be, and whether it is in one piece."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .samples import link_sources
 
 SYMMETRY_TOLERANCE = 1e-10
 PART_OF_THE_SAMPLES = (
-    " If these are some of the samples that the graph is of, as in a cross-validation or a grid search, give "
-    "partwise.graphs.SampleGraph(X, graph) with all of them, which finds their rows."
+    " If X holds only some of the graph's samples, as in a cross-validation or a grid search, give "
+    "partwise.graphs.SampleGraph(X, graph) with all of them; it finds their rows."
 )
 
 
@@ -28,7 +28,7 @@ def check_graph(graph: Any, n_samples: int) -> Any:
     ----------
     graph : {array-like, sparse matrix} of shape (n_samples, n_samples)
         Symmetric (to 1e-10 of its largest entry), finite, non-negative; similarities, larger for samples that
-        belong together. The diagonal is dropped: a link of a sample to itself ties it to nothing.
+        belong together. The diagonal is dropped: a sample's link to itself has no effect.
     n_samples : int
         Number of samples.
 
@@ -40,7 +40,7 @@ def check_graph(graph: Any, n_samples: int) -> Any:
     Raises
     ------
     ValueError
-        If the graph is not what it must be; the message names the property.
+        If the graph lacks one of these properties; the message names it.
     """
     graph = readable(graph, "The graph")
     matrix = graph if sp.issparse(graph) else np.asarray(graph)
@@ -65,7 +65,7 @@ def check_graph(graph: Any, n_samples: int) -> Any:
     if asymmetry > SYMMETRY_TOLERANCE * largest:
         raise ValueError(
             f"The graph is not symmetric: the weights at (i, j) and (j, i) differ by up to {asymmetry:g}. "
-            "If they are similarities, give graph.maximum(graph.T) to link two samples if either is linked to the "
+            "If they are similarities, give graph.maximum(graph.T), which links two samples if either is linked to the "
             f"other. If they are distances (mode='distance', obsp['distances']), convert them first. {INSTEAD}"
         )
     edges = edges.maximum(edges.T)
@@ -98,7 +98,7 @@ def warn_if_scattered(graph: Any, n_components: int, *, groups: IntArray | None 
     if n_pieces > n_components:
         warn(
             f"The graph of the samples falls into {n_pieces} unconnected pieces, and "
-            f"n_components={n_components} cannot tell so many apart. Raise n_neighbors, or n_components.",
+            f"n_components={n_components} cannot tell that many apart. Raise n_neighbors, or n_components.",
         )
 
 

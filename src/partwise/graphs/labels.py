@@ -19,7 +19,7 @@ def check_labels(y: Any, n_samples: int) -> tuple[IntArray, Array]:
     Parameters
     ----------
     y : array-like of shape (n_samples,) or None
-        Labels; −1 marks an unknown one, and None says that all are. Integers, floats with integer values, or
+        Labels; −1 marks an unknown one, and None means that all are. Integers, floats with integer values, or
         an object array (or list) of integers and strings. Arrays of dtype string or bool are refused,
         because they cannot hold −1.
     n_samples : int
@@ -64,10 +64,10 @@ def check_labels(y: Any, n_samples: int) -> tuple[IntArray, Array]:
 
 
 def edit_by_labels(graph: Any, y: Any) -> tuple[Any, IntArray]:
-    """Take the edges between labelled samples out of a graph.
+    """Remove the edges between labelled samples from a graph.
 
-    Samples with different labels are cut apart. Samples with the same label are meant to be fully joined,
-    which needs no stored edges: `groups` says who they are, and the Laplacian of a class of n_c samples is
+    Samples with different labels are no longer linked. Samples with the same label count as fully linked,
+    which needs no stored edges: `groups` says which they are, and the Laplacian of a class of n_c samples is
     n_c I − 11ᵀ. Edges with an unlabelled sample stay.
 
     Parameters
@@ -95,7 +95,7 @@ def edit_by_labels(graph: Any, y: Any) -> tuple[Any, IntArray]:
 def _check_label(label: Any) -> None:
     if not (isinstance(label, str) or (isinstance(label, Real) and float(label).is_integer())):
         raise ValueError(
-            f"Unknown label type: y holds {label!r}, and labels are integers or strings. Mark samples of "
+            f"Unknown label type: y holds {label!r}, but labels are integers or strings. Mark samples of "
             "unknown class with −1, not with NaN or None; discretise continuous values first."
         )
     if isinstance(label, str) and label == "-1":

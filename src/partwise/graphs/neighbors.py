@@ -19,9 +19,9 @@ Method = Literal["auto", "exact", "approximate"]
 Search = Literal["products", "index", "descent"]
 
 SEARCHES = {"products": search_products, "index": search_index, "descent": search_descent}
-# Beyond so many dense samples an approximate search is much faster than an exact one.
+# Beyond this many dense samples an approximate search is much faster than an exact one.
 EXACT_ROWS = 30_000
-# A link takes an index while it is looked for, then a weight and an index in a sparse matrix.
+# A link takes an index during the search, then a weight and an index in a sparse matrix.
 LINK_BYTES = 24
 
 
@@ -30,27 +30,27 @@ def nearest_neighbors(
 ) -> Any:
     """Link every sample to its nearest samples.
 
-    The exact search compares dense samples in blocks, holding less than 100 MB per thread besides its result whatever
-    their number, and sparse samples through an inverted index as large as the data. A sample is never its own
+    The exact search compares dense samples in blocks, with less than 100 MB per thread besides its result however
+    many there are, and sparse samples through an inverted index as large as the data. A sample is never its own
     neighbour, though its duplicates may be. Among equally distant samples the one with the lower index wins; distances
     count as equal if their squares agree to about 1e-12 of the largest squared norm (for cosine: of one). All-zero
-    samples have no direction: they get no links and are nobody's neighbours, under both metrics.
+    samples have no direction: under both metrics they get no links and are no sample's neighbours.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples to find neighbours for.
     n_neighbors : int
-        Number of neighbours of each sample. More than there are other samples is clipped, with a warning; so many that
-        this machine's memory could not hold the links (24 bytes each) is refused, whatever the number of samples.
+        Number of neighbours of each sample. It is clipped to the number of other samples, with a warning; if this
+        machine's memory could not hold the links (24 bytes each), it is refused, whatever the number of samples.
     metric : {"cosine", "euclidean"}, default="cosine"
         The distance that decides who is near.
     X_train : {array-like, sparse matrix} of shape (n_train, n_features), default=None
-        Where to look for the neighbours. By default among the other rows of `X`. Here too many neighbours are
-        clipped to `n_train` without a warning: it came when the training samples were linked.
+        Where to look for the neighbours, by default among the other rows of `X`. Here `n_neighbors` is clipped to
+        `n_train` without a warning, which was given when the training samples were linked.
     method : {"auto", "exact", "approximate"}, default="auto"
-        "auto" searches exactly, but approximately among more than 30,000 dense samples if pynndescent is installed; it
-        then misses a few links in a thousand. :func:`choose_search` says which it will be.
+        "auto" searches exactly, except among more than 30,000 dense samples if pynndescent is installed: then the
+        search is approximate and misses a few links in a thousand. :func:`choose_search` says which it will be.
 
     Returns
     -------
@@ -97,8 +97,8 @@ def choose_search(X: Any, method: Method = "auto", *, within: bool = True) -> Se
     method : {"auto", "exact", "approximate"}, default="auto"
         As for :func:`nearest_neighbors`.
     within : bool, default=True
-        Whether neighbours are looked for among the samples themselves. New samples are always linked exactly: each
-        has to depend on itself alone.
+        Whether to look for neighbours among the samples themselves. New samples are always linked exactly: the links
+        of each must not depend on the others.
 
     Returns
     -------
@@ -111,8 +111,8 @@ def choose_search(X: Any, method: Method = "auto", *, within: bool = True) -> Se
     if sp.issparse(X):
         if method == "approximate":
             raise ValueError(
-                "method='approximate' was given with sparse data, where it is slower and finds less than the exact "
-                "search. Use method='auto'."
+                "method='approximate' was given with sparse data, for which it is slower and less accurate than the "
+                "exact search. Use method='auto'."
             )
         return "index"
     n = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -124,7 +124,7 @@ def choose_search(X: Any, method: Method = "auto", *, within: bool = True) -> Se
     if method == "approximate":
         raise ImportError(f"method='approximate' was given, which needs pynndescent: {install}. Or use method='exact'.")
     warn(
-        f"The neighbours of {n} samples are searched exactly, which takes long. For a faster approximate "
+        f"The neighbours of {n} samples are searched exactly, which takes a long time. For a faster approximate "
         f"search: {install}. For the exact one without this message: method='exact'.",
     )
     return "products"
@@ -135,8 +135,8 @@ def clip_neighbors(n_neighbors: int, n_samples: int, n_train: int, within: bool)
     if not isinstance(n_neighbors, Integral) or n_neighbors < 1:
         raise ValueError(f"n_neighbors={n_neighbors!r} was given; it must be an integer of at least 1.")
     most = n_train - 1 if within else n_train
-    # The number that was asked for, though it would be clipped: nobody means a number that no memory can hold. What new
-    # samples are linked to was asked for, and clipped, in the fit.
+    # The number as given, though it would be clipped: nobody means a number that no memory can hold. For new samples
+    # it was checked and clipped in the fit.
     links = n_samples * (int(n_neighbors) if within else min(int(n_neighbors), most))
     check_fits(LINK_BYTES * links, f"n_neighbors={n_neighbors} for {n_samples} samples", "Choose fewer neighbours.")
     if within and n_neighbors > most:

@@ -17,18 +17,18 @@ KEY_BYTES = 16
 
 
 class SampleGraph:
-    """Edge weights of all samples that find their rows: the graph of whatever part of the samples is fitted.
+    """Edge weights of all samples, as a function that gives the graph of whichever samples are fitted.
 
     A fold of a cross-validation holds some of the samples, and a matrix of edge weights does not say which of its rows
-    are theirs. This function of X does: it knows every sample by its values. Give it as the `graph` of an estimator
-    that goes into ``GridSearchCV``, ``cross_val_score`` or a bootstrap. New samples are linked to their nearest
+    are theirs. This function of X recognises every sample by its values. Give it as the `graph` of an estimator
+    passed to ``GridSearchCV``, ``cross_val_score`` or a bootstrap. New samples are linked to their nearest
     training samples, as with any graph.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        All samples, as the estimator will see them: in a pipeline, after the steps before it. Of equal samples the
-        first that is met gets the first row, and so on. X itself is not kept.
+        All samples, as the estimator will see them: in a pipeline, after the steps before it. Equal samples are given
+        their rows in order. X itself is not kept.
     graph : {array-like, sparse matrix} of shape (n_samples, n_samples)
         Their edge weights, see :func:`check_graph`.
 

@@ -1,4 +1,4 @@
-"""Local predictors: what can be said of a sample from its neighbours, by kernel ridge regression."""
+"""Local predictors: a sample predicted from its neighbours by kernel ridge regression."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KernelName = Literal["cosine", "rbf", "linear"]
 Kernel = KernelName | Callable[[Any, Any], Any]
 
 # Predictions shrink towards zero where the kernel is much narrower than the neighbourhood: with a bandwidth of this
-# many mean squared distances between neighbours a constant is predicted as itself, nearly.
+# many mean squared distances between neighbours, the prediction of a constant is nearly exact.
 BANDWIDTH_FACTOR = 16.0
 
 
@@ -32,7 +32,7 @@ def local_predictors(
 ) -> Any:
     """How much each neighbour's code counts when the code of a sample is predicted from its neighbours.
 
-    Around every sample x_i a kernel ridge regression is fitted to its p neighbours and read off at x_i. That is linear
+    A kernel ridge regression is fitted to the p neighbours of every sample x_i and evaluated at x_i. That is linear
     in the neighbours' codes v, whatever these are::
 
         f_i(x_i) = k_iᵀ (K_i + p · ridge · I)⁻¹ v = Σ_j g_ij v_j
@@ -43,18 +43,18 @@ def local_predictors(
     Parameters
     ----------
     links : sparse matrix of shape (n_samples, n_train)
-        Who is a neighbour of whom, as from :func:`nearest_neighbors`: equally many for every sample that has any.
+        The neighbours, as from :func:`nearest_neighbors`: the same number for every sample that has any.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples to predict.
     X_train : {array-like, sparse matrix} of shape (n_train, n_features), default=None
-        The samples that `links` lead to, by default those of `X`.
+        The samples that the `links` lead to, by default those of `X`.
     kernel : {"cosine", "rbf", "linear"} or callable, default="cosine"
         ⟨x, y⟩ / (‖x‖ ‖y‖), exp(−‖x − y‖² / bandwidth), ⟨x, y⟩, or a function of two arrays of samples (a × features and
         b × features) that gives the a × b kernel values.
     bandwidth : float, default=None
-        Of the rbf kernel; by default that of :func:`rbf_bandwidth`. New samples need the one of the training samples.
+        Of the rbf kernel; by default that of :func:`rbf_bandwidth`. New samples need that of the training samples.
     ridge : float, default=0.01
-        λ of Eq. 4, positive. It is measured against the kernel, which for "cosine" and "rbf" is 1 on its diagonal.
+        λ of Eq. 4, positive, relative to the kernel, which for "cosine" and "rbf" is 1 on its diagonal.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def local_predictors(
     for rows in blocks_of(len(samples), max(1, size)):
         K, k = kernel_values(X, X_train, samples[rows], neighbors[rows])
         diagonal = np.einsum("ijj->ij", K)
-        # A ridge below the rounding errors of the kernel would be none.
+        # A ridge below the rounding errors of the kernel would have no effect.
         least = 10 * p * np.finfo(np.float64).eps * np.abs(diagonal).max(axis=1)
         diagonal += np.maximum(p * ridge, least)[:, None]
         weights[rows] = np.linalg.solve(K, k[:, :, None])[:, :, 0]
@@ -91,7 +91,7 @@ def local_predictors(
 
 
 def rbf_bandwidth(X: Any, links: Any) -> float:
-    """The bandwidth of the rbf kernel by default: 16 times the mean squared distance of linked samples.
+    """The default bandwidth of the rbf kernel: 16 times the mean squared distance of linked samples.
 
     Parameters
     ----------
@@ -103,20 +103,20 @@ def rbf_bandwidth(X: Any, links: Any) -> float:
 
 
 def check_predictors(kernel: Kernel, bandwidth: float | None, ridge: float) -> None:
-    """Refuse parameters of local predictors that cannot be, before any work."""
+    """Refuse impossible parameters of local predictors before any work."""
     if not callable(kernel) and kernel not in get_args(KernelName):
         raise ValueError(f"kernel={kernel!r} was given; it must be 'cosine', 'rbf', 'linear' or a function.")
     if bandwidth is not None and not 0 < bandwidth < np.inf:
         raise ValueError(f"bandwidth={bandwidth!r} was given; it must be positive and finite, or None.")
     if not 0 < ridge < np.inf:
         raise ValueError(
-            f"ridge={ridge!r} was given; it must be positive and finite, or duplicates among the neighbours leave "
-            "nothing to solve."
+            f"ridge={ridge!r} was given; it must be positive and finite, or duplicates among the neighbours make the "
+            "system singular."
         )
 
 
 def _neighborhoods(links: Any) -> tuple[IntArray, IntArray]:
-    """The samples that have neighbours, and these in equal rows."""
+    """The samples that have neighbours, and their neighbours, in rows of equal length."""
     counts = np.diff(links.indptr)
     samples = np.flatnonzero(counts)
     if len(np.unique(counts[samples])) > 1:
@@ -147,7 +147,7 @@ def _block_kernel(kernel: Kernel, bandwidth: float | None) -> BlockKernel:
 
 
 def _heat(squared_distances: Array, bandwidth: float | None) -> Array:
-    assert bandwidth is not None  # `local_predictors` sees to it
+    assert bandwidth is not None  # `local_predictors` ensures it
     return np.exp(-np.maximum(squared_distances, 0) / bandwidth)
 
 
@@ -159,11 +159,11 @@ def _inner_products(
     if not sp.issparse(X_train):
         near = X_train[neighbors].astype(np.float64)
         if centred:
-            # Distances stay as they are, and small ones do not drown in the samples' norms.
+            # Distances stay the same, and small ones are not lost in the samples' norms.
             near -= own[:, None, :]
             own[:] = 0
         return near @ near.transpose(0, 2, 1), np.einsum("ijf,if->ij", near, own), row_dots(own, own)
-    # Neighbourhoods overlap: every sample that occurs is taken once.
+    # Neighbourhoods overlap: each sample that occurs is taken once.
     occurring, position = np.unique(neighbors, return_inverse=True)
     position = position.reshape(neighbors.shape)
     near = X_train[occurring].astype(np.float64)
@@ -175,14 +175,14 @@ def _inner_products(
 def _called(
     kernel: Callable[[Any, Any], Any], X: Any, X_train: Any, samples: IntArray, neighbors: IntArray
 ) -> tuple[Array, Array]:
-    """A user's kernel, one neighbourhood after the other."""
+    """A user's kernel, one neighbourhood at a time."""
     b, p = neighbors.shape
     K, k = np.empty((b, p, p)), np.empty((b, p))
     for t, (sample, near) in enumerate(zip(samples, neighbors, strict=True)):
         values = np.asarray(kernel(X_train[near], X_train[near])), np.asarray(kernel(X[[sample]], X_train[near]))
         if values[0].shape != (p, p) or values[1].shape != (1, p):
             raise ValueError(
-                f"The kernel gave arrays of shape {values[0].shape} and {values[1].shape} for {p} with {p} and 1 with "
+                f"The kernel gave arrays of shapes {values[0].shape} and {values[1].shape} for {p} with {p} and 1 with "
                 f"{p} samples; it must give ({p}, {p}) and (1, {p})."
             )
         if not np.isfinite(values[0]).all() or not np.isfinite(values[1]).all():

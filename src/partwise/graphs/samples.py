@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from ..core.door import read_data, values_of
 from ..core.types import Array, IntArray
 
-# A block of rows holds at most so many numbers (16 MB), and two blocks meet in at most BLOCK_ROWS² (8 MB).
+# A block of rows holds at most this many numbers (16 MB), and two blocks give at most BLOCK_ROWS² products (8 MB).
 BLOCK_ENTRIES = 2**21
 BLOCK_ROWS = 2**10
 
@@ -32,7 +32,7 @@ def read_samples(X: Any, name: str = "X") -> Any:
 
 
 def read_new_samples(X_new: Any, X_train: Any) -> tuple[Any, Any]:
-    """Validate new samples next to the training samples, and hold them in the same kind of array."""
+    """Validate new samples against the training samples, and hold them in the same kind of array."""
     X_new, X_train = read_samples(X_new, "X_new"), read_samples(X_train, "X_train")
     if X_new.shape[1] != X_train.shape[1]:
         raise ValueError(

@@ -16,20 +16,20 @@ from .samples import block_rows, blocks_of
 
 # Half a unit in the last place of float32: relative error of every operation.
 ROUNDING = float(np.finfo(np.float32).eps) / 2
-# Products over more features than this are made in float64 at once: their float32 errors would hide too much.
+# Products over more features than this are computed in float64 from the start: float32 errors would be too large.
 MOST_FEATURES = 2**16
-# So are those of new samples that are longer than this, measured by the longest training sample.
+# So are those of new samples whose norm exceeds this multiple of the largest among the training samples.
 LARGEST_SIZE = 2.0**20
-# Rows and columns of a block of products by an index: a row of products stays in the first-level cache. The one divides
-# the other.
+# Rows and columns of a block of products by an index: a row of products stays in the first-level cache. One divides the
+# other.
 INDEX_ROWS, INDEX_COLUMNS = 256, 2048
-# Neighbours that the approximate search looks for at least: with fewer it finds fewer of those that are asked for.
+# The approximate search looks for at least this many neighbours: with fewer it misses more of those asked for.
 DESCENT_NEIGHBORS = 30
 
 
 @dataclass(frozen=True)
 class Query:
-    """Whom to look for: for every row a of X the p rows b of X_train with the lowest half_b − ⟨a / s_a, b / s_b⟩.
+    """What to look for: for every row a of X, the p rows b of X_train with the lowest half_b − ⟨a / s_a, b / s_b⟩.
 
     Attributes
     ----------
@@ -40,10 +40,10 @@ class Query:
     scales, train_scales : ndarray of shape (n_samples,) and (n_train,)
         s_a and s_b.
     half : ndarray of shape (n_train,)
-        ‖b / s_b‖² / 2; infinite for samples that are nobody's neighbours.
+        ‖b / s_b‖² / 2; infinite for samples that are no sample's neighbours.
     within : bool
-        Whether X and X_train are the same samples, which are not their own neighbours. New samples may well equal the
-        training samples; they are new all the same.
+        Whether X and X_train are the same samples, which are not their own neighbours. New samples may equal
+        training samples and still count as new.
     """
 
     X: Any
@@ -57,11 +57,11 @@ class Query:
 
 
 def search_products(query: Query) -> IntArray:
-    """Exact, for dense samples: products of blocks in float32, and the close calls again in float64.
+    """Exact, for dense samples: products of blocks in float32, with close calls repeated in float64.
 
-    A product in float32 is off by a bounded amount. The lists are made longer than p, and what lies within twice that
-    amount of the p nearest is compared exactly. Where the longer list is too short for that (many samples at nearly
-    equal distances), the row is searched once more in float64.
+    The error of a float32 product is bounded. The lists are longer than p, and candidates within twice that bound of
+    the p nearest are compared exactly. Where the longer list is still too short (many samples at nearly equal
+    distances), the row is searched again in float64.
     """
     n, m = query.X.shape
     found = np.full((n, query.p), -1, np.intp)
@@ -69,7 +69,7 @@ def search_products(query: Query) -> IntArray:
     sizes = query.norms / query.scales
     if m < MOST_FEATURES and sizes.max() < LARGEST_SIZE:
         lists = _blocked(query, np.float32, 2 * query.p + 8)
-        # What may round on the way to a score: the m products and sums, the entries before and the score after them.
+        # Roundings on the way to a score: the m products and sums, the entries before them and the score after them.
         margins = 2 * ROUNDING * (m * sizes + 8 * (1 + sizes))
         rows = _settled(query, lists, margins, found)
     if len(rows):
@@ -78,7 +78,7 @@ def search_products(query: Query) -> IntArray:
 
 
 def search_index(query: Query) -> IntArray:
-    """Exact, for sparse samples: an inverted index, which lists for every feature the training samples that hold it."""
+    """Exact, for sparse samples: an inverted index lists, for every feature, the training samples that have it."""
     from ..kernels.neighbors import index_products, index_starts
 
     A, index = query.X, query.X_train.tocsc()
@@ -100,8 +100,8 @@ def search_index(query: Query) -> IntArray:
 def search_descent(query: Query) -> IntArray:
     """Approximate, for many dense samples: nearest-neighbour descent (Dong, Moses & Li 2011) by pynndescent.
 
-    Distances of what it finds are computed anew, so that order and ties are those of the exact search. The few samples
-    for which it finds too little are searched exactly.
+    The distances of the neighbours it finds are recomputed, so that order and ties are those of the exact search. The
+    few samples for which it finds too few are searched exactly.
     """
     from pynndescent import NNDescent
 
@@ -111,10 +111,10 @@ def search_descent(query: Query) -> IntArray:
     for part in blocks_of(len(alive), block_rows(query.X)):
         X[part] = _scaled(query.X[alive[part]], query.scales[alive[part]], np.float32)
     size = min(max(2 * query.p, DESCENT_NEIGHBORS) + 1, len(alive))
-    # Rows have unit norm under the cosine metric: there the Euclidean distance ranks alike.
+    # Rows have unit norm under the cosine metric, so the Euclidean distance gives the same ranking.
     descent = NNDescent(X, metric="euclidean", n_neighbors=size, random_state=0, n_jobs=thread_count())
     neighbors = np.asarray(descent.neighbor_graph[0], np.intp)
-    # The last place stays free, as in every list that holds all there is.
+    # The last place stays free, as in every complete list.
     candidates = np.full((n, size + 1), -1, np.intp)
     candidates[alive, :size] = np.where(neighbors >= 0, alive[neighbors], -1)
     candidates[candidates == np.arange(n)[:, None]] = -1
@@ -127,7 +127,7 @@ def search_descent(query: Query) -> IntArray:
 
 
 def _settled(query: Query, lists: Lists, margins: Array, found: IntArray) -> IntArray:
-    """Fill `found` from lists of rough scores; the rows that could not be settled."""
+    """Fill `found` from lists of rough scores; returns the rows that could not be settled."""
     from ..kernels.neighbors import settle
 
     def task(rows: slice) -> IntArray:
@@ -142,14 +142,14 @@ def _settled(query: Query, lists: Lists, margins: Array, found: IntArray) -> Int
 
 @dataclass(frozen=True)
 class Lists:
-    """For every row the best scores so far and whose they are; rough in float32, exact and rounded in float64."""
+    """The best scores so far of every row, and their samples; rough in float32, exact and rounded in float64."""
 
     best: Array
     nearest: IntArray
 
     @classmethod
     def empty(cls, n: int, size: int, dtype: Any) -> Lists:
-        """Lists in which nobody is yet."""
+        """Empty lists."""
         return cls(np.full((n, size), np.inf, dtype), np.full((n, size), -1, np.intp))
 
 
@@ -180,8 +180,8 @@ def _fill(
 ) -> None:
     """Offer blocks of products to the lists, in threads.
 
-    Among the samples themselves a block of products serves the lists of its rows and of its columns, so that about half
-    of the blocks are enough. A block of rows must not cross the border of a block of columns.
+    Among the samples themselves a block of products serves both the lists of its rows and those of its columns, so
+    about half of the blocks are enough. A block of rows must not cross the border of a block of columns.
     """
     from ..kernels.neighbors import offer_columns, offer_rows
 

@@ -33,7 +33,7 @@ def neighbor_graph(
     - "heat": exp(−‖x_i − x_j‖² / bandwidth), with the Euclidean distance whichever `metric` found the link,
     - "cosine": ⟨x_i, x_j⟩ / (‖x_i‖ ‖x_j‖), clipped to [0, 1].
 
-    Edges whose weight comes out as zero are dropped, and all-zero samples have none.
+    Edges of weight zero are dropped, and all-zero samples have none.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def neighbor_graph(
     graph : csr_array of shape (n_samples, n_samples)
         Symmetric, float64, with an empty diagonal.
     """
-    # A wrong choice of weights should not wait for the neighbours to be found.
+    # Refuse a wrong choice of weights before searching for neighbours.
     _check_weights(edge_weights, bandwidth)
     X = read_samples(X)
     links = nearest_neighbors(X, n_neighbors, metric, method=method)
@@ -115,7 +115,7 @@ def weigh_links(
     Parameters
     ----------
     links : sparse matrix of shape (n_samples, n_train)
-        Who is linked to whom; the stored values do not matter.
+        Which samples are linked; the stored values do not matter.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples the links start from.
     X_train : {array-like, sparse matrix} of shape (n_train, n_features), default=None
@@ -146,7 +146,7 @@ def weigh_links(
 
 
 def heat_bandwidth(X: Any, links: Any) -> float:
-    """The bandwidth of the heat kernel by default: the mean of ‖x_i − x_j‖² over the linked pairs.
+    """The default bandwidth of the heat kernel: the mean of ‖x_i − x_j‖² over the linked pairs.
 
     It is 1 if all linked samples coincide (or none are linked), which gives these links the weight 1.
 
@@ -155,7 +155,7 @@ def heat_bandwidth(X: Any, links: Any) -> float:
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples.
     links : sparse matrix of shape (n_samples, n_samples)
-        Who is linked to whom: the binary :func:`neighbor_graph`.
+        Which samples are linked: the binary :func:`neighbor_graph`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The truncated Cauchy loss of dense rows and the weights that it gives their entries, in one pass over them."""
+"""The truncated Cauchy loss of dense rows, and the weights it gives their entries, in one pass over them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .options import FAST
 
 # Products of this many entries run side by side in vector registers.
 LANES = 8
-# A product beyond this is turned into its logarithm; a single entry may be as large again.
+# A product beyond this is replaced by its logarithm; a single entry may be as large again.
 LARGE = 1e100
 
 
@@ -60,7 +60,7 @@ def sum_rows(x: Array, y: Array, scale: float, limit: float, values: Array) -> N
 
 @njit(cache=True, fastmath=FAST, nogil=True)
 def impute_rows(x: Array, y: Array, scale: float, limit: float) -> None:
-    """y + q (x − y) in the place of the fit y, with q = 1 / (1 + e), e = (x − y)² / scale², or 0 where e > limit.
+    """Replace the fit y by y + q (x − y), with q = 1 / (1 + e), e = (x − y)² / scale², or 0 where e > limit.
 
     Parameters
     ----------

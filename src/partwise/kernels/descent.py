@@ -1,4 +1,4 @@
-"""Coordinate descent on the rows of a factor, many rows side by side.
+"""Coordinate descent on the rows of a factor, many rows at a time.
 
 All loops minimise, over F ≥ 0,
 
@@ -7,8 +7,8 @@ All loops minimise, over F ≥ 0,
 one entry at a time, each to its exact minimum, so the value can only fall. S has no diagonal here (it is part of D).
 Arrays that do not vary over the rows come with a single row.
 
-Rows are taken in lanes: their codes stand as columns of a small array that stays in the first-level cache, and the
-inner loops run over lanes, where they use full vector registers.
+Rows are taken in lanes: their codes are the columns of a small array that stays in the first-level cache, and the
+inner loops run over lanes, so they use full vector registers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LANES = 64
 def _pass(
     f: Array, pull: Array, B: Array, weight: Array, d: Array, active: Array, decrease: Array, n_held: int
 ) -> None:
-    """One exact minimisation of every entry of the active lanes but for the first columns, which are held.
+    """One exact minimisation of every entry of the active lanes except the first columns, which are held.
 
     All arrays have lanes as their last axis.
     """
@@ -72,11 +72,11 @@ def descend_rows(
     n_held: int,
     out: Array,
 ) -> None:
-    """Rows that do not see each other: passes until one gains little against the first.
+    """Independent rows: passes until one gains little compared with the first.
 
     A is data · product + push. F, product and out, which may be F, hold a block of rows that begins at `first_row` of
-    the others. If the lanes stop `jointly`, what counts is the gain of all of them, and stragglers do not hold up the
-    rest; else every lane stops by itself, and a row's result does not depend on its neighbours in the lanes. The first
+    the others. If the lanes stop `jointly`, only their total gain counts, and stragglers do not hold up the rest;
+    otherwise each lane stops by itself, and a row's result does not depend on its neighbours in the lanes. The first
     `n_held` columns stay as they are.
     """
     n, k = F.shape
@@ -150,7 +150,7 @@ def descend_linked(
     max_passes: int,
     tolerance: float,
 ) -> None:
-    """Rows joined by sparse links and by cliques: coloured Gauss-Seidel, several times over all rows.
+    """Rows joined by sparse links and by cliques: coloured Gauss-Seidel, several passes over all rows.
 
     Rows of one colour, `order[colours[c]:colours[c + 1]]`, are neither linked nor in one clique, and go side by side. A
     clique needs only the running sum of its rows.
@@ -202,7 +202,7 @@ def descend_linked(
 def colour_rows(indptr: Array, indices: Array, groups: Array, n_groups: int) -> Array:
     """Greedy colouring: rows that are linked, or in one clique, get different colours."""
     colour = np.full(len(indptr) - 1, -1, np.int64)
-    # Members of a clique need one colour each: every next one is higher than those before.
+    # Members of a clique need one colour each: each gets a higher one than those before it.
     lowest = np.zeros(n_groups, np.int64)
     for i in range(len(colour)):
         floor = lowest[groups[i]] if groups[i] >= 0 else 0

@@ -42,9 +42,9 @@ def products_at(indptr: Array, indices: Array, W: Array, Ht: Array) -> Array:
 
 @compiled()
 def aggregate_rows(indptr: Array, indices: Array, data: Array) -> Array:
-    """Group every row with the free rows that pull at it: greedy, in the order of the rows.
+    """Group every row with the free rows that pull on it: greedy, in the order of the rows.
 
-    A row whose neighbours are all taken joins the group of the one that pulls at it most.
+    A row whose neighbours are all taken joins the group of the one that pulls on it most.
     """
     n = len(indptr) - 1
     group = np.full(n, -1, np.int64)

@@ -1,4 +1,4 @@
-"""Newton steps on rows of a Poisson likelihood: minimise, over f ≥ 0, one row at a time
+"""Newton steps on the rows of a Poisson likelihood: minimise over f ≥ 0, one row at a time,
 
     φ(f) = linear · f + Σ_j ridge_j f_j² − Σ_p c_p log(f · g_p)
 
@@ -10,7 +10,7 @@ Two bounds hold along the step: −log(1 + t) ≤ −t + t²/2 + |t|³ / (3 (1 �
 t ≤ τ with p(τ) = −τ − log(1 − τ). The step is taken in full if the first shows that φ falls; otherwise its length
 minimises the second. Either way φ cannot rise, and it need not be evaluated.
 
-The rows g_p of a chunk of counts stand as columns of a small array, so that the inner loops run over counts.
+The rows g_p of a chunk of counts are the columns of a small array, so that the inner loops run over counts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..core.types import Array
 from .gathered import CHUNK, WIDTH, add_products, dot, gather
 from .options import FAST, compiled
 
-# Passes over the quadratic model; it need not be solved further than the step is right.
+# Passes over the quadratic model; it need not be solved more exactly than it holds.
 MODEL_PASSES, MODEL_TOLERANCE = 10, 1e-3
 # An entry of b never falls by more than this share in one step.
 MOST_OF_B = 0.999
@@ -59,7 +59,7 @@ def _bend(c: Array, y: Array, out: Array) -> None:
 
 @compiled(fastmath=FAST, nogil=True)
 def _along(c: Array, y: Array, z: Array) -> tuple[float, float]:
-    """Σ_p c_p (z_p y_p)² and the largest of −z_p y_p where anything is counted."""
+    """Σ_p c_p (z_p y_p)², and the largest −z_p y_p where a count is positive."""
     curvature, shrinkage = c[0] * 0, c[0] * 0
     for p in range(len(c)):
         t = z[p] * y[p]
@@ -103,7 +103,7 @@ def _solve_model(Q: Array, gradient: Array, lowest: Array, width: int, d: Array,
 
 @compiled(nogil=True)
 def _step_length(D: float, C: float, E: float, tau: float) -> float:
-    """How much of a step to take that promises a first-order decrease D, has curvatures C and E, and shrinks b by τ."""
+    """How far to go along a step with first-order decrease D and curvatures C and E that shrinks b by τ."""
     if tau < 1 and E + C * (0.5 + max(tau, 0.0) / 3 / (1 - max(tau, 0.0))) <= D:
         return 1.0
     if tau <= 0:
@@ -116,15 +116,15 @@ def _step_length(D: float, C: float, E: float, tau: float) -> float:
 def _sum_of_logs(c: Array, x: Array, b: Array, mantissa: Array, bits: Array) -> float:
     """Σ_p c_p log(b_p / x_p) in float64; `bits` are those of `mantissa`.
 
-    b / x = 2^e m with m in [√½, √2), and log m = 2 artanh((m − 1) / (m + 1)) as a power series: loops without branches,
-    which use full vector registers, as the library's logarithm does not.
+    b / x = 2^e m with m in [√½, √2), and log m = 2 artanh((m − 1) / (m + 1)) as a power series: loops without branches
+    use full vector registers; the library's logarithm does not.
     """
     count = len(c)
     for p in range(count):
         mantissa[p] = np.float64(b[p]) / np.float64(x[p]) if x[p] > 0 else 1.0
     total = 0.0
     for p in range(count):
-        # Subtracting the bits of √½ moves the cut between two exponents there.
+        # Subtracting the bits of √½ moves the boundary between two exponents there.
         shifted = bits[p] - np.int64(0x3FE6A09E667F3BCD)
         exponent = shifted >> np.int64(52)
         bits[p] -= exponent << np.int64(52)
@@ -168,7 +168,7 @@ def _newton_step(
     small: Array,
     n_held: int,
 ) -> float:
-    """One step on a row, in place, which leaves b = f · g; returns the decrease that it promises to first order.
+    """One step on a row, in place, leaving b = f · g; returns the decrease it promises to first order.
 
     The first `n_held` entries stay as they are.
     """
@@ -214,7 +214,7 @@ def _newton_step(
     for a in range(width):
         promised -= gradient[a] * d[a]
         held += ridge[active[a]] * d[a] * d[a]
-        # From here on in the place of its component.
+        # From here on, at the place of its component.
         slope[active[a]] = d[a]
     bent, tau = 0.0, 0.0
     for start in range(0, count, CHUNK):
@@ -293,7 +293,7 @@ def newton_rows(
 
     `indptr` and `logs` hold the block, which begins at `first_row` of all others; `logs` gets the sum
     Σ_p c_p log(f · g_p / x_p) of each row. Rows may be joined by sparse links and by cliques, as in `kernels.descent`,
-    and then see what those before them have become; `link_indptr` is empty if they are not. The first `n_held` columns
+    and then see the new values of those before them; `link_indptr` is empty if they are not. The first `n_held` columns
     stay as they are.
     """
     n, k = len(logs), F.shape[1]

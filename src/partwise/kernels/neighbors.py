@@ -1,7 +1,7 @@
 """Keeping the nearest samples: lists of the best scores so far, filled from products or from an inverted index.
 
-A list of a sample holds (score, index) pairs in ascending order; a lower score is nearer, and of equal scores the lower
-index comes first. What a list holds in the end does not depend on the order in which it was offered.
+Each sample's list holds (score, index) pairs in ascending order; a lower score is nearer, and among equal scores the
+lower index comes first. The final list does not depend on the order in which samples were offered.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import numpy as np
 from ..core.types import Array, IntArray
 from .options import compiled
 
-# So many scores are first looked at together: most of the time none of them is near enough for a list.
+# This many scores are first checked together: usually none of them is near enough for a list.
 CHUNK = 64
 # Scores are of order one, with rounding errors of a few 1e-16 that differ between dense and sparse products and between
-# blocks. In multiples of this, equal distances are equal, and the lower index wins.
+# blocks. Rounded to multiples of this, equal distances are equal, and the lower index wins.
 GRAIN = 1e-12
 
 # Sums may be reordered, and nothing here is NaN; infinity keeps its meaning.
@@ -117,7 +117,7 @@ def settle(
     margins: Array,
     found: IntArray,
 ) -> IntArray:
-    """The nearest among candidates with rough scores, by exact ones; `found` is filled row by row.
+    """Rank candidates with rough scores by exact ones; `found` gets the nearest, row by row.
 
     Parameters
     ----------
@@ -126,9 +126,9 @@ def settle(
         What the rows are divided by.
     half : ndarray of shape (n_train,)
     rough, candidates : ndarray of shape (n, size)
-        Lists of rough scores; −1 marks places that were not filled, infinity scores that are not known.
+        Lists of rough scores; −1 marks unfilled places, infinity unknown scores.
     margins : ndarray of shape (n,)
-        Twice what a rough score may be off.
+        Twice the largest error of a rough score.
     found : ndarray of shape (n, p)
 
     Returns
@@ -186,8 +186,8 @@ def index_products(
 ) -> Array:
     """⟨a, b⟩ of rows start … stop − 1 of a CSR matrix and the training samples first … last − 1, each over its scale.
 
-    The index says for every feature which training samples hold it, and with which value: `holders` and `values`, those
-    of this block from `begins` to `ends`. Only samples that share a feature are touched.
+    The index lists, for every feature, the training samples that have it (`holders`) and their `values`; those of this
+    block run from `begins` to `ends`. Only samples that share a feature are touched.
     """
     products = np.zeros((stop - start, last - first))
     inverse = 1.0 / train_scales[first:last]
@@ -196,7 +196,7 @@ def index_products(
         for t in range(indptr[i], indptr[i + 1]):
             feature, value = indices[t], np.float64(data[t]) / scales[i]
             for q in range(begins[feature], ends[feature]):
-                # Unsigned: numba need not ask whether to count from the end.
+                # Unsigned: numba need not check whether to count from the end.
                 row[np.uint64(holders[q] - first)] += value * np.float64(values[q])
         row *= inverse
     return products

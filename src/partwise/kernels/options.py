@@ -1,8 +1,8 @@
 """How kernels are compiled, and where the compiled code is kept.
 
-numba keeps it on the disk for later processes: in the folder NUMBA_CACHE_DIR, beside the package, or in the user's
-cache, whichever can be written to first. Where none can, as in a container with a read-only root, every process
-compiles for itself and keeps the code in memory. The same holds if the disk is full or the files on it are damaged.
+numba caches it on disk for later processes: in the folder NUMBA_CACHE_DIR, beside the package, or in the user's
+cache, whichever is the first that can be written to. If none can, as in a container with a read-only root, every
+process compiles for itself and keeps the code in memory; likewise if the disk is full or its files are damaged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function by `numba.njit`, on the disk if that is possible.
+    """Compile a function with `numba.njit`, cached on disk if possible.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 class OptionalCache:
-    """numba's cache of a kernel, without which everything works: what cannot be read or written is compiled."""
+    """numba's cache of a kernel, made optional: code that cannot be read or written is compiled."""
 
     def __init__(self, cache: Any):
         self._cache = cache
@@ -48,8 +48,8 @@ class OptionalCache:
         return getattr(self._cache, name)
 
     def load_overload(self, *arguments: Any) -> Any:
-        """The code for a signature, None if there is none."""
-        with suppress(Exception):  # damaged files raise whatever comes
+        """The code for a signature, or None."""
+        with suppress(Exception):  # damaged files may raise anything
             return self._cache.load_overload(*arguments)
         return None
 

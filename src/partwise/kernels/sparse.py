@@ -46,7 +46,7 @@ def add_t_dot_rows(indptr: Array, indices: Array, data: Array, W: Array, start: 
 def excess_of_rows(
     indptr: Array, indices: Array, data: Array, W: Array, Ht: Array, start: int, stop: int, out: Array
 ) -> None:
-    """Σ_j (x_ij − y_ij)² − y_ij² over the stored entries of rows, y = W H, in float64; W begins at the first row."""
+    """Σ_j (x_ij − y_ij)² − y_ij² over the stored entries of rows, y = W H, in float64; W starts at the first row."""
     k = Ht.shape[1]
     for i in range(start, stop):
         code, total = W[i - start], 0.0
@@ -61,7 +61,7 @@ def excess_of_rows(
 
 @compiled(nogil=True)
 def list_positive(x: Array) -> tuple[Array, Array, Array]:
-    """The positive entries of an array by rows, as those of a CSR matrix."""
+    """The positive entries of an array by rows, as in a CSR matrix."""
     n, m = x.shape
     indptr = np.zeros(n + 1, np.int64)
     for i in range(n):

@@ -77,8 +77,8 @@ def normalized_mutual_information(y_true: Any, y_pred: Any, *, average: Average 
     """Mutual information of classes and clusters, divided by an average of their entropies.
 
     Σ_ck p_ck log(p_ck / (p_c p_k)) / average(H(classes), H(clusters)) with p_ck = n_ck / n. A labelling with
-    a single value carries no information and scores 0, unless both are such: then they agree, and score 1 as
-    in scikit-learn.
+    a single value carries no information and scores 0, unless both have a single value: then they agree and
+    score 1, as in scikit-learn.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def normalized_mutual_information(y_true: Any, y_pred: Any, *, average: Average 
         Clusters; their names do not matter.
     average : {"max", "sqrt", "arithmetic"}, default="max"
         max(a, b), √(a b) or (a + b) / 2. GNMF, NLCF and CNMF divide by the maximum, LLNMF by the square root
-        (its Eq. 25 lacks a factor n inside the logarithm).
+        (its Eq. 25 omits a factor n inside the logarithm).
 
     Returns
     -------

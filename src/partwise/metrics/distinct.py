@@ -1,4 +1,4 @@
-"""How many components are different ones."""
+"""How many components are distinct."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..core.types import Array
 
 
 def distinct_components(components: Any, similarity: float = 0.9) -> int:
-    """Number of components that are not about parallel to one before them.
+    """Number of components that are not nearly parallel to an earlier one.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def distinct_components(components: Any, similarity: float = 0.9) -> int:
 
 
 def repeats(components: Array, similarity: float) -> Array:
-    """Which components are about parallel to one before them."""
+    """Which components are nearly parallel to an earlier one."""
     norms = np.linalg.norm(components, axis=1, keepdims=True)
     unit = components / np.where(norms > 0, norms, 1)
     return np.asarray((np.tril(unit @ unit.T, -1) > similarity).any(axis=1))

@@ -15,7 +15,7 @@ def sparseness(X: Any, *, axis: int = -1) -> Array | float:
     """Hoyer's sparseness of every vector of X: (√n − ‖x‖₁ / ‖x‖₂) / (√n − 1), n the length of x.
 
     It is 0 if all entries are equal in size and 1 if a single one is not zero (the text of the NLCF paper
-    says the reverse of its formula). Where the formula says nothing it is 0: for an all-zero vector, whose
+    says the reverse of its formula). Where the formula is undefined it is 0: for an all-zero vector, whose
     entries are equal, and for a vector of length 1, which cannot be sparse.
 
     Parameters
