@@ -8,17 +8,17 @@ import sys
 import time
 from fnmatch import fnmatch
 
-# Before numpy is imported: one thread each, or libraries are compared by how many threads they start.
+# Before numpy is imported: one thread each, or the comparison would be of how many threads libraries start.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[name] = "1"
 
 
 def main():
-    """Run the cases; each prints its rows and puts them into results/quick.* or full.* as soon as it is done."""
+    """Run the cases; each prints its rows and writes them to results/quick.* or full.* as soon as it is done."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed and memory against peers.")
-    parser.add_argument("--full", action="store_true", help="everything, on the whole of the data (long)")
+    parser.add_argument("--full", action="store_true", help="everything, on all of the data (long)")
     parser.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN", help="cases whose names match")
-    parser.add_argument("--list", action="store_true", help="print the names of the cases and end")
+    parser.add_argument("--list", action="store_true", help="print the names of the cases and exit")
     options = parser.parse_args()
 
     from . import cases, table

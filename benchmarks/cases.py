@@ -38,7 +38,7 @@ def quick():
 
 
 def full():
-    """Everything that the project asks for, on the whole of the data."""
+    """Everything that the project requires, on all of the data."""
     graphs = {
         f"graph-{name}-{strength:g}": partial(penalised.graph_nmf, name, strength)
         for name, strengths in {"coil20": (1, 100, 10_000), "mnist": (1, 100), "tdt2": (1, 100)}.items()
@@ -132,7 +132,7 @@ def _choices(names):
 
 
 def _machine():
-    """What the same code does everywhere: cost of a sweep, memory, threads, start-up."""
+    """Independent of the method: cost of a sweep, memory, threads, start-up."""
     bounds = {10: "", 20: "≤ 1.2", 50: "≤ 1.5", 100: "≤ 2.2"}
     return {
         **{f"sweep-{k}": partial(sweeps.over_bare_products, "mnist", k, F32, bound) for k, bound in bounds.items()},

@@ -39,14 +39,14 @@ def divergence(X, W, H):
 
 
 def against_rules(name, k, sweeps=(200, 1000), seeds=(0, 1, 2), needed=("", "")):
-    """Rows: ours against scikit-learn's multiplicative rules after so many sweeps, same start, interleaved."""
+    """Rows: ours against scikit-learn's multiplicative rules after `sweeps`, same start, interleaved."""
     if name != "cells" and not (FOLDER / f"{name}.npz").is_file():
         return [Row("NMF, Kullback-Leibler", name, note="the data set is not here")]
     X = counts(name)
     ours = {count: [] for count in sweeps}
     theirs = {count: [] for count in sweeps}
     ends = {count: ([], []) for count in sweeps}
-    _fit(X, k, start(X, k, 0), 15, ())  # everything is compiled
+    _fit(X, k, start(X, k, 0), 15, ())  # compile everything
     for seed in seeds:
         first = start(X, k, seed)
         W, H, seconds, targets = *(F.copy() for F in first), 0.0, []

@@ -1,4 +1,4 @@
-"""Clocks and objectives: what every case measures with."""
+"""Clocks and objectives, which every case uses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from partwise.callbacks import Callback
 
-# CPU seconds of the process: other people on the machine do not count, unlike in wall-clock time.
+# CPU seconds of the process: unlike wall-clock time, they ignore other work on the machine.
 clock = time.process_time
 
 
@@ -27,7 +27,7 @@ def squared_error(X, W, H):
 
 @dataclass
 class Run:
-    """One fit: CPU seconds and objective after each step that was looked at, and the total."""
+    """One fit: CPU seconds and objective after each recorded step, and the total."""
 
     seconds: float
     objective: float
@@ -39,12 +39,12 @@ class Run:
         return next((seconds for seconds, objective in self.trace if objective <= target), np.inf)
 
     def after(self, sweep):
-        """(CPU seconds, objective) after so many sweeps, or at the end if there were fewer."""
+        """(CPU seconds, objective) after this many sweeps, or at the end if there were fewer."""
         return self.trace[min(sweep, len(self.trace)) - 1]
 
 
 class Watch(Callback):
-    """Notes the CPU time and the objective after every sweep of ours, and stops when there is nothing left to see.
+    """Records the CPU time and the objective after every sweep of ours, and stops when all targets are reached.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ class Watch(Callback):
         self.trace = []
 
     def on_begin(self):
-        """The graph is built and the first sweep comes."""
+        """The graph is built and the first sweep begins."""
         self.begun = self.begun or clock()
 
     def on_sweep(self, progress):
-        """Note, and perhaps stop."""
+        """Record, and perhaps stop."""
         self.trace.append((clock(), progress.objective))
         return progress.objective <= self.lowest and progress.sweep >= self.at_least
 
@@ -80,12 +80,12 @@ def watch_fit(model, X, y=None, targets=(), at_least=0, *, from_first_sweep=Fals
     targets, at_least
         When to stop, see `Watch`.
     from_first_sweep : bool, default=False
-        Start the clock when the sweeps begin. For comparisons of solvers, which share the building of a graph.
+        Start the clock when the sweeps begin, to compare solvers that share the building of a graph.
 
     Returns
     -------
     run : Run
-        What comes after the last sweep is charged to every entry of the trace.
+        Time spent after the last sweep is charged to every entry of the trace.
     """
     watch = Watch(targets, at_least)
     model.set_params(callbacks=watch)

@@ -32,7 +32,7 @@ def against_brute_force(name, metric="cosine", dtype=np.float64, p=5, repeats=3,
 
 
 def approximate(n=70_000, m=784, p=5):
-    """Row: CPU time of the approximate search for many dense samples, and of the exact one; once each, it is long."""
+    """Row: CPU time of the approximate and the exact search for many dense samples; once each, as it takes long."""
     case, data = "neighbours, approximate", f"made-up {n} × {m} float32"
     X = as_type(made_up_images(n, m, 10)[0], np.float32)
     try:

@@ -1,4 +1,4 @@
-"""Plain NMF: CPU time to the objective that a peer has after so many sweeps."""
+"""Plain NMF: CPU time to the objective that a peer reaches after a number of sweeps."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .table import Row, ratios
 # A claim about ours is checked against the definition: relative difference allowed between the objective it reports
 # and ‖X − W H‖² of the factors it returns.
 HONEST = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
-# Sweeps off the clock, in which every routine of a library is compiled or loaded.
+# Untimed sweeps, in which every routine of a library is compiled or loaded.
 WARM_UP = 8
 
 
 def fit_ours(X, k, init, seed, sweeps):
-    """A run of ours, its objective checked by definition."""
+    """A run of ours, its objective checked against the definition."""
     model = NMF(k, init=init, tol=0, max_iter=sweeps, random_state=seed)
     run = watch_fit(model, X)
     true = squared_error(X, model.embedding_, model.components_)
@@ -31,7 +31,7 @@ def fit_ours(X, k, init, seed, sweeps):
 def against_peers(name, k, dtype, peers, sweeps=100, seeds=(0, 1, 2), needed=None, our_sweeps=None):
     """Rows: ours against each peer, same start, interleaved; targets are the peers' objectives after `sweeps`.
 
-    Ours makes as many, unless `our_sweeps` says otherwise: a sweep of an online method is another thing.
+    Ours makes as many, unless `our_sweeps` says otherwise: a sweep of an online method is something else.
     """
     X, _, data = problem(name)
     X = as_type(X, dtype)
@@ -71,7 +71,7 @@ def sampled_start(name, k, dtype, sweeps=100, seeds=(0, 1, 2), needed=""):
 
 
 def near_the_best(name, k, dtype, peers, sweeps=100, chunk=2, share=1.01, seeds=(0, 1, 2), needed=None):
-    """Rows: CPU time to 1.01 of the best objective that anyone reaches from that start."""
+    """Rows: CPU time to 1.01 of the best objective that any library reaches from that start."""
     X, _, data = problem(name)
     X = as_type(X, dtype)
     needed = needed or {}

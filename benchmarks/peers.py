@@ -1,4 +1,4 @@
-"""Other people's NMF, each called the way its documentation says, from a given start where it takes one."""
+"""NMF of other libraries, each called as its documentation says, from a given start where it accepts one."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Peer:
     package : str
         What must be installed.
     solve : callable
-        (X, W, H, sweeps) to (W, H); this is what the clock sees. W may be None if the peer keeps no codes.
+        (X, W, H, sweeps) to (W, H); only this is timed. W may be None if the peer keeps no codes.
     steps : bool
         Whether sweeps can be made a few at a time without changing anything, so that there is a trace.
     note : str
         What a reader of the table should know.
     dtype : type, optional
-        Solve in this precision whatever the data come in; the conversion is off the clock.
+        Solve in this precision whatever that of the data; the conversion is not timed.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Peer:
         return ""
 
     def run(self, X, W, H, sweeps, chunk=None):
-        """So many sweeps, with a point of the trace every `chunk` sweeps if the solver can be stepped."""
+        """Make `sweeps`, with a point of the trace every `chunk` sweeps if the solver can be stepped."""
         if self.dtype is not None:
             X, W, H = (array.astype(self.dtype, copy=False) for array in (X, W, H))
         chunk = chunk if chunk and self.steps else sweeps
@@ -68,7 +68,7 @@ def _sklearn(solver):
     def solve(X, W, H, sweeps):
         from sklearn.decomposition import non_negative_factorization
 
-        # The function, not the class: the class computes the error after the fit, which nobody asked for here.
+        # The function, not the class: the class also computes the error after the fit, which is not needed here.
         return non_negative_factorization(
             X, W, H, n_components=len(H), init="custom", solver=solver, tol=0, max_iter=sweeps
         )[:2]

@@ -17,12 +17,12 @@ from .measure import watch_fit
 from .problems import problem, start
 from .table import ratios
 
-# Sweeps of ours at the least, for an end objective that says something.
+# Least number of our sweeps, for a meaningful final objective.
 AT_LEAST = 100
 
 
 def graph_nmf(name, strength, sweeps=(200, 1000), seeds=(0, 1, 2)):
-    """Rows for GraphNMF under the gauge: time to the objective of the rules after so many sweeps."""
+    """Rows for GraphNMF under the gauge: time to the objective of the rules after `sweeps`."""
     X, y, data = problem(name)
     graph = neighbor_graph(X)
 
@@ -44,7 +44,7 @@ def constrained_nmf(name, sweeps=(500,), seeds=(0, 1, 2)):
 
 
 def local_method(method, name, sweeps=(500,), seeds=(0, 1, 2)):
-    """Rows for LocalLearningNMF or LocalCoordinateNMF with the strength that they fall back to."""
+    """Rows for LocalLearningNMF or LocalCoordinateNMF with their fallback strength."""
     X, y, data = problem(name)
     kind = getattr(partwise, method)
 

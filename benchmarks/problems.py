@@ -1,4 +1,4 @@
-"""The data, and where everyone starts from."""
+"""The data, and the start that all share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def problem(name):
 
 
 def as_type(X, dtype):
-    """The data in float32 or float64, without a copy where it can be."""
+    """The data in float32 or float64, without a copy if possible."""
     return X.astype(dtype, copy=False)
 
 

@@ -1,4 +1,4 @@
-"""What needs a process of its own: memory, threads, the time to import, and the first fit."""
+"""What needs its own process: memory, threads, the time to import, and the first fit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from .table import Row
 
-# The operating system's word for the peak of this process; writing 5 to clear_refs forgets earlier peaks.
+# The peak of this process as the operating system reports it; writing 5 to clear_refs resets earlier peaks.
 MEMORY = """
 import numpy as np
 def status(name):
@@ -44,7 +44,7 @@ PEERS = {
 
 
 def python(script, threads=1):
-    """What a script prints last, as a number, run in a new process with so many threads."""
+    """The last number that a script prints, run in a new process with this many threads."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     environment = {**os.environ, **dict.fromkeys(names, str(threads)), "PYTHONWARNINGS": "ignore"}
     command = [sys.executable, "-c", script]
@@ -89,7 +89,7 @@ print(time.perf_counter() - begin)
 
 
 def two_threads(k=50, copies=2, sweeps=30, repeats=3):
-    """Rows: wall time of a fit on one thread over that on two. Says something on a quiet machine only.
+    """Rows: wall time of a fit on one thread over that on two. Meaningful only on a quiet machine.
 
     And what the machine allows: twice the work of one process over two such processes side by side.
     """
@@ -120,7 +120,7 @@ NO_NUMBA = "import sys; {}; print(int('numba' in sys.modules))"
 
 
 def import_time(repeats=5):
-    """Rows: CPU time of `import partwise`, and of having an estimator, beyond `import sklearn.decomposition`."""
+    """Rows: CPU time of `import partwise`, and of importing an estimator, beyond `import sklearn.decomposition`."""
     theirs = "import sklearn.decomposition"
     rows = []
     for ours, needed in (("import partwise", "≤ 0.1"), ("from partwise import NMF", "")):
@@ -148,7 +148,7 @@ print(times[0] - times[1])
 
 
 def first_fit(repeats=3):
-    """Rows: CPU seconds that the first fit of a new process takes beyond the second, compiled code on disk."""
+    """Rows: CPU seconds by which a process's first fit exceeds its second, with compiled code on disk."""
     rows = []
     calls = {"NMF": "NMF(5", "GraphNMF": "GraphNMF(5, graph_strength=10.0"}
     for method, dtype in (("NMF", "float64"), ("NMF", "float32"), ("GraphNMF", "float64")):

@@ -1,4 +1,4 @@
-"""What a sweep costs: against two bare products, inside the products, and per row as data grow."""
+"""What a sweep costs: compared with two bare products, inside the products, and per row as data grow."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _sweep_seconds(X, k, init):
 
 
 def _bare_products(X, W, H, repeats=15):
-    """Median CPU seconds of the two products, X Hᵀ and Xᵀ W, as numpy or scipy does them."""
+    """Median CPU seconds of the two products, X Hᵀ and Xᵀ W, in numpy or scipy."""
     Ht, Xt = np.ascontiguousarray(H.T), X.T.tocsr() if sp.issparse(X) else X.T
     times = []
     for _ in range(repeats):

@@ -39,18 +39,18 @@ class Row:
     against : str
         What `theirs` belongs to.
     figure : float
-        The median over the repeats of what the case is about: a ratio of CPU times where nothing else is said.
+        The median over the repeats of what the case measures: a ratio of CPU times unless stated otherwise.
     low, high : float
         Its smallest and largest value over the repeats.
     needed : str
-        What the project asks of the figure: "≥ 4" or "≤ 1.2".
+        The project's goal for the figure: "≥ 4" or "≤ 1.2".
     our_end, their_end : float
         Objectives at the end of the runs, medians.
     unit, note : str
     load : float
         Load average of the machine at the end of the case, this process included.
     name : str
-        By which the case is called on the command line.
+        The name of the case on the command line.
     """
 
     case: str
@@ -95,7 +95,7 @@ def ratios(case, ours, theirs, **others):
 
 
 def machine(mode):
-    """What the figures depend on besides the code; no names and no paths."""
+    """What the figures depend on besides the code, without names or paths."""
     model = platform.processor() or platform.machine()
     if Path("/proc/cpuinfo").is_file():
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -143,13 +143,13 @@ def cells(row):
 
 
 def update(rows, names, info, stem):
-    """Put the rows of some cases into results/<stem>.csv, in place of their older ones, and make results/<stem>.md.
+    """Write the rows of some cases to results/<stem>.csv, in place of their older ones, and make results/<stem>.md.
 
     Parameters
     ----------
     rows : list of Row
     names : iterable of str
-        All cases there are, in their order; rows of others are dropped.
+        All existing cases, in their order; rows of others are dropped.
     info : dict
         From `machine`.
     stem : str

@@ -7,8 +7,8 @@
 Definitions
 -----------
 lines
-    Lines of .py files as they are, blank ones and comments included. Code lines carry something other than blanks,
-    comments and docstrings.
+    Lines of .py files, including blank ones and comments. Code lines contain something other than blanks, comments
+    and docstrings.
 public estimators, support modules
     The files of `estimators/` in which the classes of its `__all__` are defined; its other files.
 idea
@@ -16,7 +16,7 @@ idea
     lines, and the code lines of functions and methods other than `__init__`. All else is not: imports, constructors,
     declared parameters, constraint tables, documentation of parameters and attributes, blank lines.
 largest functions
-    By code lines; an inner function counts for the one that holds it.
+    By code lines; an inner function counts towards the one that contains it.
 files and room changes
     As in docs/house_trace.py, which runs the package.
 import graph

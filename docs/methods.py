@@ -2,8 +2,8 @@
 
     python -m docs.methods
 
-What a method accepts is read off its tags, its parameters and the signature of `fit`; its objective is the formula at
-the top of its docstring; its paper and its cost stand in its class.
+What a method accepts is read from its tags, its parameters and the signature of `fit`; its objective is the formula at
+the top of its docstring; its class names its paper and its cost.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _solvers(kind: type[Any]) -> str:
 
 
 def _wraps(kind: type[Any]) -> bool:
-    """Whether scikit-learn does the work: the class says so at its top."""
+    """Whether scikit-learn does the work: the class says so in its first lines."""
     return "scikit-learn" in (kind.__doc__ or "").split("Parameters")[0]
 
 

@@ -1,7 +1,7 @@
-"""Write docs/quality.md, how much of the code the tests see, from what was last measured.
+"""Write docs/quality.md, how much of the code the tests cover, from the last measurements.
 
     python -m docs.quality              the page from docs/measured
-    python -m docs.quality --coverage   first take over what `coverage` has just measured
+    python -m docs.quality --coverage   first read what `coverage` has just measured
 
 `make coverage`, `make kills`, `make fuzz`, `make mutation` and `make test-cpus` call it.
 """
@@ -20,16 +20,16 @@ PAGE = Path(__file__).with_name("quality.md")
 MEASURED = Path(__file__).with_name("measured")
 
 HEAD = """\
-# What the tests see
+# What the tests cover
 
-Written by `python -m docs.quality` from what was measured last; do not edit. What partwise does with hard cases is on
+Written by `python -m docs.quality` from the last measurements; do not edit. What partwise does with hard cases is on
 [another page](reliability.md).
 
 ## Lines
 
 `make coverage`: the small tests of kernels, graphs, terms and missing entries run with `NUMBA_DISABLE_JIT=1`, so that
-the lines of compiled kernels count, and all others as they are; processes that tests start count too. The table of hard
-cases, scikit-learn's checks and a few others are left out: they take long and are not needed for it.
+the lines of compiled kernels count, and all others run as usual; processes started by tests count too. The table of
+hard cases, scikit-learn's checks and a few others are left out: they take long and are not needed here.
 
 """
 
@@ -39,9 +39,9 @@ MUTATION = """\
 
 `make mutation`: [mutmut](https://mutmut.readthedocs.io) changes one thing at a time (a sign, a bound, an argument) in
 terms, solvers and metrics, and runs those tests of these rooms, of some estimators and of the oracles that reach the
-changed function. To run all changes would take days; this is a random sample of {sample} per room (seed {seed}). Words
-of messages are not changed, nor functions with decorators and compiled kernels, which mutmut leaves alone. The score is
-the share that the tests noticed in that run.
+changed function. Running all changes would take days; this is a random sample of {sample} per room (seed {seed}). The
+words of messages are not changed, nor are functions with decorators and compiled kernels, which mutmut skips. The score
+is the share of changes that the tests detected in that run.
 
 """
 
@@ -50,7 +50,7 @@ KILLS = """\
 ## Kills
 
 `make kills`: a fit is killed with SIGKILL at up to three random moments, resumed from its checkpoint each time, and
-compared to the bit with a fit that was left alone. {trials} trials, at least one of every estimator; {kills} kills,
+compared bit for bit with an uninterrupted fit. {trials} trials, at least one of every estimator; {kills} kills,
 {under_way} of them after a checkpoint had been written; {differ} differ.
 """
 
@@ -58,8 +58,8 @@ FUZZ = """\
 
 ## Damaged input
 
-`make fuzz`: what reads files, models, checkpoints and graphs is given damaged and hostile ones. What comes of it is
-data or one sentence of complaint, and never a crash.
+`make fuzz`: the readers of files, models, checkpoints and graphs are given damaged and hostile ones. The result is data
+or an error message of one sentence, never a crash.
 
 """
 
@@ -67,8 +67,8 @@ KERNELS = """\
 
 ## Other processors
 
-`make test-cpus`: all tests with the kernels that OpenBLAS has for other processors (`OPENBLAS_CORETYPE`), and once with
-the package's own kernels compiled for any processor of the kind (`NUMBA_CPU_NAME=generic`).
+`make test-cpus`: all tests with OpenBLAS's kernels for other processors (`OPENBLAS_CORETYPE`), and once with the
+package's own kernels compiled for a generic processor (`NUMBA_CPU_NAME=generic`).
 
 """
 
@@ -116,7 +116,7 @@ def _survivors(mutation: dict[str, Any]) -> str:
     reasons = _read("survivors")
     lines = [
         "",
-        "What no test of the run noticed, each looked at:",
+        "Changes that no test of the run detected, each examined:",
         "",
         _row("function", "was", "became", "what it is"),
     ]

@@ -1,4 +1,4 @@
-"""Write docs/reliability.md: every hard case on every estimator, and what came of it.
+"""Write docs/reliability.md: every hard case on every estimator, and its result.
 
     python -m docs.reliability
 

@@ -2,8 +2,7 @@
 
     python -m docs.selection
 
-The text around the tables is written by hand; how the rows are made, say `studies/selection.py` and
-`studies/selection_rules.py`.
+The text around the tables is written by hand; `studies/selection.py` and `studies/selection_rules.py` make the rows.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Studies of accuracy: what was measured before a rule or a default was chosen, ``python -m studies.NAME`` each.
+"""Studies of accuracy, measured before a rule or a default was chosen; run each with ``python -m studies.NAME``.
 
-Not part of the installed package. Most need the papers' data sets (`PARTWISE_DATA` names their folder); what they found
-is in `results/` and on the pages of `docs/`. Speed and memory are measured by `benchmarks/`.
+Not part of the installed package. Most need the papers' data sets (`PARTWISE_DATA` names their folder); their results
+are in `results/` and on the pages of `docs/`. `benchmarks/` measures speed and memory.
 """

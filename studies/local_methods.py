@@ -3,7 +3,7 @@
 grids: every setting of the papers' grids on whole COIL20, ORL, Yale, PIX and Semeion, both solvers: the largest rise
 of the objective, relative to max(‖X‖², objective at the start), and how many fits are not finite.
 memory: peak beyond X of a fit, and of a transform of a tenth of the data, on 50,000 × 500 dense data with 20
-components, each in a process of its own.
+components, each in its own process.
 faces: mean sparseness of NLCF's codes on ORL (paper's Table VIII: 0.843), and the sweeps that coordinate descent needs
 for the objective of the papers' rules.
 """

@@ -1,9 +1,9 @@
-"""Numbers of components chosen without labels, against numbers of classes.
+"""Numbers of components chosen without labels, compared with numbers of classes.
 
     python -m studies.ranks         # prints a line per draw, writes studies/results/ranks.csv
 
 GraphNMF, at the strength 10, and NMF with n_components="auto", on five draws of each: 600 digits of scikit-learn, 5
-and 10 objects of COIL-20, and 600 documents of 8 topics of TDT2. A strength that is open too is chosen afterwards.
+and 10 objects of COIL-20, and 600 documents of 8 topics of TDT2. A strength that is also open is chosen afterwards.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def main():
                 for repeat in range(REPEATS):
                     X, y = draw(name, n_classes, n_samples, repeat)
                     sizes = np.unique(y, return_counts=True)[1]
-                    # The choice is what counts here; the final fit continues from it.
+                    # Only the choice counts here; the final fit continues from it.
                     model = make("auto", max_iter=1, tol=0, random_state=repeat).fit(X)
                     chosen = model.selection_.choice["n_components"]
                     pieces = connected_components(neighbor_graph(X, 5))[0]

@@ -1,14 +1,14 @@
-"""Strengths chosen without labels against strengths chosen with them, on all data sets.
+"""Strengths chosen without labels, compared with strengths chosen with them, on all data sets.
 
-    python -m studies.selection            # goes on where it was stopped; results/selection.csv.gz
+    python -m studies.selection            # continues where it stopped; results/selection.csv.gz
     python -m studies.selection --report   # the tables and the figure of docs/selection.md, from that file
 
-Every repeat draws anew: some objects, people or topics of sets with many classes, at most 500 samples of the others.
+Every repeat is a new draw: some objects, people or topics of sets with many classes, at most 500 samples of the others.
 Samples have unit norm, text is the tf-idf of the whole corpus, there are as many components as classes, and labels come
 from k-means on the codes. A fixed strength is fitted from the method's default start.
 
-The first rule was designed on draws of DESIGN, mostly with GraphNMF; the present one has seen SEEN_ONCE as well.
-HELD_OUT was named before anything was run on it, and had no part in the choice of criteria.
+The first rule was designed on draws of DESIGN, mostly with GraphNMF; the present one has also seen SEEN_ONCE.
+HELD_OUT was named before anything was run on it, and played no part in the choice of criteria.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ GROUPS = {
     "local": ("LocalCoordinateNMF", "LocalLearningNMF"),
     "neighbors": ("GraphNMF, n_neighbors",),
 }
-# Neighbours are chosen on a few sets only, at one strength.
+# Neighbours are chosen on only a few sets, at one strength.
 FEW = ("orl32", "semeion", "digits", "coil20", "tdt2", "reuters")
 REPEATS = 15
 RESULTS = Path(__file__).parent / "results" / "selection.csv.gz"
@@ -122,7 +122,7 @@ def measure(name, repeat, X, y, wanted):
 
 
 def run(groups):
-    """Group by group, repeat by repeat, over all sets; what the file has already is not done again."""
+    """Group by group, repeat by repeat, over all sets; rows already in the file are not repeated."""
     if not FOLDER.is_dir():
         raise SystemExit("The data sets are not here; set PARTWISE_DATA to the folder that holds them.")
     warnings.simplefilter("ignore")

@@ -54,7 +54,7 @@ def costs(path):
 
 
 def against_numbers(rows):
-    """The lines of a table: what "auto" gains on, and costs against, the numbers that were the defaults before it."""
+    """The lines of a table: what "auto" gains and costs compared with the numbers that were the defaults before it."""
     yield "| | against | gained: mean | least | most | cost: median | worst |"
     yield "|---|---|---|---|---|---|---|"
     for method, number in NUMBERS.items():
@@ -82,7 +82,7 @@ def _by_set(values, summary):
 
 
 def write(script, text, page=PAGE):
-    """Put a text where the page has the last one of a script."""
+    """Replace the part of the page that a script wrote last."""
     before, begin, rest = page.read_text().partition(BEGIN.format(script))
     page.write_text(f"{before}{begin}\n{text}\n\n{END}{rest.partition(END)[2]}")
 
@@ -103,7 +103,7 @@ def accuracies(table, repeats, held_out):
 
 
 def in_short(method, table):
-    """What a table says against what was asked of it."""
+    """What a table says about the goals of the study."""
     lost = {name: line["best by labels"] - line["auto"] for name, line in table.items()}
     below = {name: line["NMF"] - line["auto"] for name, line in table.items()}
     means = ", ".join(
@@ -124,7 +124,7 @@ def in_short(method, table):
 def summary(rows, sets, method, score):
     """Means over the repeats in which everything was run: {set: {column: mean}}, repeats per set, best fixed value.
 
-    What "auto" gains against others comes with standard errors.
+    The gains of "auto" over others come with standard errors.
     """
     values = defaultdict(dict)
     for row in rows:

@@ -1,10 +1,10 @@
-"""Rules of choice compared: walks through the strengths, held against labels only afterwards.
+"""Rules of choice compared: paths through the strengths, compared with labels only afterwards.
 
-    python -m studies.selection_rules            # goes on where it was stopped; rows in results/walks.csv.gz
+    python -m studies.selection_rules            # continues where it stopped; rows in results/paths.csv.gz
     python -m studies.selection_rules --report   # the table of rules in docs/selection.md, from that file
 
-The walks are those of the estimators, on the draws of `studies.selection`, up to where the choice is made: nothing is
-carried on to convergence. What a rule picks is compared with the best strength by labels, from the method's own start
+The paths are those of the estimators, on the draws of `studies.selection`, up to where the choice is made: nothing is
+continued to convergence. What a rule picks is compared with the best strength by labels, from the method's own start
 and for all draws of a data set, as in the study.
 """
 
@@ -27,11 +27,11 @@ from .kept_rows import add_rows, read_rows
 from .selection import METHODS, REPEATS, SETS, draw
 from .selection_report import write
 
-RESULTS = Path(__file__).parent / "results" / "walks.csv.gz"
+RESULTS = Path(__file__).parent / "results" / "paths.csv.gz"
 WORTH = (*CRITERIA, "stability")
 HEADER = ("data", "repeat", "method", "value", "start", "accuracy", *WORTH)
-WALKED = ("GraphNMF", "LocalLearningNMF", "LocalCoordinateNMF")
-# The present rule was looked for on these repeats, without the sets that were kept out.
+FOLLOWED = ("GraphNMF", "LocalLearningNMF", "LocalCoordinateNMF")
+# The present rule was found on these repeats, without the sets that were kept out.
 DESIGN_REPEATS = 8
 
 LINKS_AND_DATA = ("connectedness", "modularity", "silhouette")
@@ -45,10 +45,10 @@ RULES = {
 }
 
 
-def walk(name, repeat):
+def follow_paths(name, repeat):
     """A row for every trial of every method."""
     X, y = draw(name, repeat)
-    for method in WALKED:
+    for method in FOLLOWED:
         kind, parameter, strengths = METHODS[method]
         recipe = kind(int(y.max()) + 1, random_state=repeat)
         trials = Trials(recipe.problem(X))
@@ -60,40 +60,40 @@ def walk(name, repeat):
 
 
 def run():
-    """Repeat by repeat over all sets; what the file has already is not done again."""
+    """Repeat by repeat over all sets; rows already in the file are not repeated."""
     warnings.simplefilter("ignore")
     done = {(row["data"], int(row["repeat"])) for row in read_rows(RESULTS)}
     for repeat, name in product(range(REPEATS), SETS):
         if (name, repeat) not in done:
-            add_rows(RESULTS, HEADER, walk(name, repeat))
+            add_rows(RESULTS, HEADER, follow_paths(name, repeat))
             print(f"repeat {repeat} {name}", flush=True)
 
 
 def report(rows):
     """Write the table of rules into the page."""
-    walks = defaultdict(list)
+    paths = defaultdict(list)
     for row in rows:
-        walks[row["method"], row["data"], int(row["repeat"])].append(row)
+        paths[row["method"], row["data"], int(row["repeat"])].append(row)
     lines = [
-        "| rule | draws | " + " | ".join(f"{method}: mean, worst" for method in WALKED) + " | lose > 4, of all |",
-        "|" + "---|" * (len(WALKED) + 3),
+        "| rule | draws | " + " | ".join(f"{method}: mean, worst" for method in FOLLOWED) + " | lose > 4, of all |",
+        "|" + "---|" * (len(FOLLOWED) + 3),
     ]
     for rule, (combine, names) in RULES.items():
         for part, belongs in (
             (f"first {DESIGN_REPEATS}", lambda repeat: repeat < DESIGN_REPEATS),
             ("others", lambda repeat: repeat >= DESIGN_REPEATS),
         ):
-            losses = lost({key: found for key, found in walks.items() if belongs(key[2])}, combine, names)
+            losses = lost({key: found for key, found in paths.items() if belongs(key[2])}, combine, names)
             cells = [f"{np.mean(list(gaps.values())):+.1f}, {min(gaps.values()):+.1f}" for gaps in losses.values()]
             far = [gap < -4 for gaps in losses.values() for gap in gaps.values()]
             lines.append(f"| {rule} | {part} | {' | '.join(cells)} | {sum(far)} of {len(far)} |")
     write("selection_rules.py", "\n".join(lines))
 
 
-def lost(walks, combine, names):
+def lost(paths, combine, names):
     """Points of accuracy against the best strength by labels: {method: {set: points}}."""
     picked, by_strength = defaultdict(list), defaultdict(list)
-    for (method, name, _), rows in walks.items():
+    for (method, name, _), rows in paths.items():
         accuracy = 100 * np.array([float(row["accuracy"]) for row in rows])
         worth = np.array([[[float(row[criterion])] for row in rows] for criterion in names])
         losses = combine(shares(worth, worth), axis=0)

@@ -1,10 +1,10 @@
-"""What zeros of the start "nndsvda" are filled with: the objective and the clusters of NMF and GraphNMF.
+"""How to fill the zeros of the start "nndsvda": the objective and the clusters of NMF and GraphNMF.
 
     python -m studies.start_filler            # prints the tables, writes studies/results/start_filler.csv
 
-A factor grows as the square root of X, and so must the filler, or else the model depends on the unit of X. Compared are
-shares of √(mean(X) / k), the size of an entry of either factor, with mean(X), which has the wrong unit. Data are taken
-as they come and with samples of unit norm; every repeat is a draw of at most eight classes and 1,000 samples.
+A factor grows as the square root of X, and so must the filler, or the model would depend on the unit of X. The study
+compares shares of √(mean(X) / k), the size of an entry of either factor, with mean(X), which has the wrong unit. Data
+are used as they come and with samples of unit norm; a repeat is a draw of at most eight classes and 1,000 samples.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the four criteria say of the true classes, against what they say of the clusters that GraphNMF finds.
+"""The four criteria for the true classes, compared with those for the clusters that GraphNMF finds.
 
     python -m studies.true_classes      # prints the table of docs/selection.md
 
-Where the true classes are judged worse than what is found, no choice by these criteria can lead to them.
+Where the true classes score worse than the clusters found, no choice by these criteria can lead to them.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def accuracies(name):
 
 
 def draw(found):
-    """One line per data set, the papers one below the other."""
+    """One line per data set, one paper below another."""
     from matplotlib.figure import Figure
 
     from_top, places, titles = 0.0, [], []
@@ -79,7 +79,7 @@ def draw(found):
 
 
 def all_accuracies():
-    """The same by paper, without those of which nothing is known."""
+    """The same by paper, without papers of which nothing was measured."""
     found = {paper: accuracies(name) for name, paper in paper_names().items()}
     return {paper: lines for paper, lines in found.items() if lines}
 

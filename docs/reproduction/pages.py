@@ -2,7 +2,7 @@
 
     python -m docs.reproduction
 
-The results come from ``partwise reproduce PAPER``; what is said about them is in ``findings.md``.
+The results come from ``partwise reproduce PAPER``; ``findings.md`` discusses them.
 """
 
 from pathlib import Path
@@ -62,9 +62,9 @@ def summary_page(cells):
             f"Of {sum(1 for cell in cells if cell.verdict)} printed numbers: {counts_line(cells)}.",
             "",
             "A cell is *equal* if the measured mean is within three points of the printed one, or within two",
-            "standard errors of the difference, *better* or *short* beyond. Where the paper gives no deviation the",
-            "measured one stands in, and the other way round after a single run. *No data*: JAFFE and PIE are not",
-            "public. The repeats of every table are in its title:",
+            "standard errors of the difference, *better* or *short* beyond. Where the paper gives no deviation, the",
+            "measured one is used, and vice versa after a single run. *No data*: JAFFE and PIE are not public.",
+            "The repeats of every table are in its title:",
             "",
             *pages,
             "",
@@ -83,8 +83,8 @@ def summary_page(cells):
             "## The same methods with this library's defaults",
             "",
             "Accuracy, mean over the numbers of clusters; [headline.py](headline.py) draws it. In the last column",
-            "nothing is tuned: the default solver and scale, and GNMF, LLNMF and NLCF choose their strength without",
-            "labels. In the other columns the paper's best setting by labels is taken. Repeats differ, see the tables:",
+            "nothing is tuned: solver and scale are defaults, and GNMF, LLNMF and NLCF choose their strength without",
+            "labels. The other columns use the paper's best setting by labels. Repeats differ, see the tables:",
             "a single draw of classes moves these means by points.",
             "",
             "![Printed, reproduced, and with defaults](../images/headline.png)",

@@ -1,4 +1,4 @@
-"""Other readings of the papers, next to the ones that the protocols follow: the numbers in ``findings.md``.
+"""Alternative readings of the papers, beside those that the protocols follow: the numbers in ``findings.md``.
 
 python -m docs.reproduction.readings
 """
@@ -114,7 +114,7 @@ def terms_of_llnmf():
 
 
 def start_and_labels_of_llnmf():
-    """LLNMF, one fit each: the start, and how clusters are read off the codes."""
+    """LLNMF, one fit each: the start, and how codes are turned into clusters."""
     settings = {
         "COIL20": {"kernel": "rbf", "bandwidth": 1.0, "n_neighbors": 5, "local_strength": 1000.0},
         "WebACE": {"n_neighbors": 40, "local_strength": 500.0},

@@ -211,7 +211,7 @@ def test_a_full_disk_warns_and_the_fit_goes_on(tmp_path):
     model = clone(PLAIN).set_params(callbacks=Checkpoint(path, every=4))
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        with pytest.warns(UserWarning, match=r"could not be written, .* goes on without it: .*fit\.npz"):
+        with pytest.warns(UserWarning, match=r"could not be written, .* continues without it: .*fit\.npz"):
             model.fit(X)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -88,7 +88,7 @@ def test_other_formats(capsys, tmp_path, name, start):
         (["compare", "digits", "--seed", "4294967296"], "not '4294967296'"),
         (["compare", "digits", "--components", "many"], "whole number, 1 or more, not 'many'"),
         (["compare", "digits", "--components", "0"], "not '0'"),
-        (["compare", "digits", "--components", "65"], "--components is 65; digits can need 64 at most"),
+        (["compare", "digits", "--components", "65"], "--components is 65; digits allows at most 64"),
         (["compare", "digits", "--labels-per-class", "0"], "not '0'"),
         (["compare", "digits", "--labels-per-class", "99"], "some must stay unlabelled"),
         (["compare", "digits", "--output", "no/such/folder.png"], "there is no folder no/such"),

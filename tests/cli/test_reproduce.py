@@ -72,7 +72,9 @@ def test_interrupted(capsys, tiny, monkeypatch):
 
     monkeypatch.setattr(reproduce, "reproduce", interrupt)
     assert main(["reproduce", "tiny"]) == 130
-    expected = "partwise reproduce: interrupted before the end, finished runs are kept and the same command goes on.\n"
+    expected = (
+        "partwise reproduce: interrupted before the end, finished runs are kept and the same command continues.\n"
+    )
     assert capsys.readouterr().err == expected
 
 
@@ -106,6 +108,6 @@ def test_damaged_runs_are_not_overwritten(capsys, tiny, tmp_path, content):
     runs.parent.mkdir(parents=True)
     runs.write_bytes(content)
     assert main(["reproduce", "tiny", "--quick"]) == 2
-    expected = "partwise reproduce: results/runs/tiny.csv.gz is damaged; remove it to make its runs again.\n"
+    expected = "partwise reproduce: results/runs/tiny.csv.gz is damaged; remove it to repeat its runs.\n"
     assert capsys.readouterr() == ("", expected)
     assert runs.read_bytes() == content

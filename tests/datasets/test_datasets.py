@@ -141,7 +141,7 @@ def test_a_download_is_turned_upright_and_kept(small_source):
 def test_a_download_with_other_numbers_is_refused(small_source, monkeypatch):
     entry = small_source[0]
     changed = catalogue.Entry(**{**vars(entry), "digest": "0" * 64})
-    with pytest.raises(DataSetError, match="no longer holds the numbers that are expected"):
+    with pytest.raises(DataSetError, match="no longer holds the expected numbers"):
         remote.fetch(changed)
     assert find("small") is None
 

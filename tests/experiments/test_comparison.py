@@ -91,7 +91,7 @@ def test_counts_are_weighted_and_other_numbers_are_not():
     [
         ({"y": Y[:-1]}, "y cannot be read as classes: it has 59 labels for 60 samples."),
         ({}, "data has no labels, so the number of components must be given"),
-        ({"y": Y, "n_components": 13}, "n_components is 13; data can need 12 at most."),
+        ({"y": Y, "n_components": 13}, "n_components is 13; data allows at most 12."),
         ({"y": Y, "labels_per_class": 20}, "the smallest class of data has 20 samples"),
         ({"y": Y, "methods": ["PCA"]}, "There is no method 'PCA'"),
         ({"y": Y, "methods": ["NormalizedCut"]}, "NormalizedCut cannot be compared"),

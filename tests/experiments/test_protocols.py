@@ -103,7 +103,7 @@ def test_draws():
     drawn = draw_classes(sample, 2, 3)
     assert drawn.X.shape == (8, 6)
     np.testing.assert_array_equal(drawn.y, np.repeat([0, 1], 4))
-    with pytest.raises(ValueError, match="6 classes were asked for, and there are 5"):
+    with pytest.raises(ValueError, match="6 classes were asked for, but there are 5"):
         draw_classes(sample, 6, 0)
     known = draw_labels(sample.y, 2, 0)
     for label in range(5):

@@ -52,7 +52,7 @@ def test_versions_are_whole_numbers_from_one(tmp_path, version):
         (as_text({"format": "partwise model", "format_version": 1}), "it is something else"),
         (as_text(["partwise fruit"]), "it is something else"),
         (as_text({"format": "partwise fruit"}), "it is damaged or something else"),
-        (np.arange(3.0), "its description is no text"),
+        (np.arange(3.0), "its description is not text"),
         (np.frombuffer(b"{", np.uint8), "it is damaged or something else"),
     ],
 )

@@ -175,7 +175,7 @@ def labelled():
 
 
 DOWNLOADS = {
-    "download with another checksum": (downloading(labelled(), digest="0" * 64), "no longer holds the numbers"),
+    "download with another checksum": (downloading(labelled(), digest="0" * 64), "no longer holds the expected"),
     "download that is no MATLAB file": (downloading(NOISE), "the download failed"),
     "download without labels": (downloading(matlab()), "the download failed"),
     "download that is cut": (downloading(labelled()[:-100]), "the download failed"),

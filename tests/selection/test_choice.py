@@ -230,7 +230,7 @@ def test_a_warm_start_goes_on_with_what_was_chosen():
     assert len(model.selection_.paths) == 1
     model.fit(X)
     assert model.selection_.choice == {"graph_strength": value}
-    assert "the last fit goes on" in str(model.selection_)
+    assert "the last fit continues" in str(model.selection_)
     assert model.history_["objective"][0] == pytest.approx(reached, rel=1e-9)
     # Without a choice to go on with it is the number.
     model = GraphNMF(4, graph_strength=3.0, warm_start=True, max_iter=3, tol=0, random_state=0).fit(X)

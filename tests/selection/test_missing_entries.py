@@ -151,7 +151,7 @@ def test_consensus_evidence_and_scorers_take_missing_entries():
         assert get_scorer("reconstruction")(model, data) < 0
         assert -1 <= get_scorer("prediction strength")(model, data) <= 1
         for name in ("connectedness", "modularity", "information", "silhouette"):
-            with pytest.raises(ValueError, match=r"none in data with missing entries.*'reconstruction'"):
+            with pytest.raises(ValueError, match=r"data with missing entries have none.*'reconstruction'"):
                 get_scorer(name)(model, data)
 
 

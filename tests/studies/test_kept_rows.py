@@ -25,4 +25,4 @@ def test_rows_are_added_and_read(tmp_path):
 
 def test_the_committed_rows_are_whole():
     counts = {path.name: len(read_rows(path)) for path in RESULTS.glob("*.csv.gz")}
-    assert counts == {"walks.csv.gz": 11400, "selection.csv.gz": 6750}
+    assert counts == {"paths.csv.gz": 11400, "selection.csv.gz": 6750}

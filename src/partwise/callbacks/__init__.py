@@ -1,4 +1,4 @@
-"""What a fit tells while it runs, how it can be stopped, and how it survives a crash.
+"""What a fit reports while it runs, how to stop it, and how it survives a crash.
 
 A callback is any function of a :class:`Progress` that returns True to stop the fit, or an object derived from
 :class:`Callback` if it also wants to know about the beginning and the end. Callbacks of scikit-learn (1.9 and later) go

@@ -1,4 +1,4 @@
-"""What a callback is, and what it hears."""
+"""What a callback is, and what it is told."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Fit:
     y, sample_weight : object
         As the user gave them.
     rng : numpy.random.RandomState
-        The source of every random choice of the fit, before the first.
+        The source of every random choice of the fit, in its initial state.
     """
 
     estimator: Any
@@ -65,7 +65,7 @@ class Fit:
 
 
 class Callback:
-    """Base of callbacks that keep something between sweeps. All methods are optional."""
+    """Base class for callbacks that keep something between sweeps. All methods are optional."""
 
     def setup(self, fit: Fit) -> None:
         """Called once the data are checked, before any work."""
@@ -74,14 +74,14 @@ class Callback:
         """Called before the first sweep."""
 
     def on_sweep(self, progress: Progress) -> bool | None:
-        """Called after every sweep; True stops the fit and keeps what it has."""
+        """Called after every sweep; True stops the fit and keeps its result so far."""
         return None
 
     def is_spent(self) -> bool:
         """Whether a budget for the whole fit is spent.
 
-        A fit may be made of several: trials of what is left open, a start that is fitted to some of the rows, a first
-        approach. These tell callbacks nothing; they ask this after each of their sweeps, and end early if it is True.
+        A fit may consist of several: trials of open parameters, a start fitted to some of the rows, a first
+        approach. These do not report to callbacks; they ask this after each sweep and end early if it is True.
         """
         return False
 
@@ -89,17 +89,17 @@ class Callback:
         """Called when the sweeps end, also when they are interrupted or fail."""
 
     def teardown(self) -> None:
-        """Called when the fit ends, however it does, if `setup` was called."""
+        """Called when the fit ends, however it ends, if `setup` was called."""
 
     def memory(self) -> dict[str, Any]:
         """What a checkpoint must keep of the callback: numbers, text, arrays."""
         return {}
 
     def restore(self, memory: Mapping[str, Any]) -> None:
-        """Take up what :meth:`memory` gave."""
+        """Restore what :meth:`memory` returned."""
 
     def on_safe_point(self, sweep: int, ended: bool, snapshot: Callable[[], Snapshot]) -> None:
-        """Called after a sweep from which the fit can go on, and at the end of one that came to an end by itself.
+        """Called after a sweep from which the fit can be resumed, and when the fit ends by itself.
 
         Parameters
         ----------
@@ -107,16 +107,16 @@ class Callback:
         ended : bool
             The fit has converged or made all its sweeps.
         snapshot : callable
-            Gives all that is needed to go on from here, as plain data and arrays.
+            Returns all that is needed to resume from here, as plain data and arrays.
         """
 
     def resume(self) -> Snapshot | None:
-        """A snapshot from which the fit should go on, if there is one."""
+        """A snapshot from which the fit should resume, if there is one."""
         return None
 
 
 class Budgets(Callback):
-    """What the callbacks of a fit are for the fits inside it: budgets that end these, too, and nothing else.
+    """The callbacks of a fit as seen by the fits inside it: only as budgets, which end these too.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Budgets(Callback):
 
 
 class Interruption(Callback):
-    """Ctrl-C while a fit is being prepared: what is best so far is taken, and the fit ends after its first sweep.
+    """Ctrl-C while a fit is being prepared: the best result so far is taken, and the fit ends after its first sweep.
 
     Attributes
     ----------

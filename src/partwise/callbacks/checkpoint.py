@@ -1,4 +1,4 @@
-"""Long fits that survive: everything needed to go on, in a file, every few sweeps."""
+"""Long fits that survive a crash: every few sweeps, everything needed to resume is written to a file."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from .base import Callback, Fit, Snapshot
 from .fingerprint import fingerprint
 
 FORMAT = Format("partwise checkpoint", "a checkpoint of partwise", 1)
-# Parameters that do not change where a fit goes.
+# Parameters that do not change the course of a fit.
 FREE = ("callbacks", "verbose")
 
 
 class Checkpoint(Callback):
-    """Write the state of the fit to a file every few sweeps, and go on from that file if it is there.
+    """Write the state of the fit to a file every few sweeps, and resume from that file if it exists.
 
-    A fit that is killed, at any moment, and made again with the same data, parameters and file ends with the same
-    factors, history (but for times) and labels, to the bit, as one that was left alone. The file of another fit is
-    refused. A fit that has ended by itself leaves its end in the file; remove the file to make it anew.
+    A fit that is killed at any moment, and run again with the same data, parameters and file, ends with the same
+    factors, history (except times) and labels, bit for bit, as an uninterrupted one. The file of another fit is
+    refused. A finished fit stays in the file; delete it to refit.
 
     Parameters
     ----------
     path : path-like
-        The file, an npz without pickles. It is replaced as a whole, so that it is never half written.
+        The file, an npz without pickles. It is replaced whole, so it is never half written.
     every : int, default=10
-        Sweeps between two writings.
+        Sweeps between two writes.
 
     Notes
     -----
-    If the disk is full, the fit warns and goes on without. A fit that is stopped by a callback or by Ctrl-C can be
-    resumed from the last writing. With ``random_state=None`` the resumed fit goes on with the random numbers of the
-    one that was killed.
+    If the disk is full, the fit warns and continues without checkpoints. A fit stopped by a callback or by Ctrl-C can
+    be resumed from the last write. With ``random_state=None`` the resumed fit continues with the random numbers of
+    the one that was killed.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Checkpoint(Callback):
         self._found: Snapshot | None = None
 
     def setup(self, fit: Fit) -> None:
-        """Look for the file, and see that it can be written and belongs to this fit."""
+        """Look for the file, and check that it can be written and belongs to this fit."""
         if isinstance(self.every, bool) or not isinstance(self.every, int | np.integer) or self.every < 1:
             raise ValueError(f"Checkpoint: every is {self.every!r}; it must be a whole number, 1 or more.")
         try:
@@ -74,7 +74,7 @@ class Checkpoint(Callback):
         self._random = fit.rng.get_state(legacy=False)
 
     def resume(self) -> Snapshot | None:
-        """What the file held when the fit began."""
+        """The contents of the file when the fit began."""
         found, self._found = self._found, None
         return None if found is None else found["snapshot"]
 
@@ -87,10 +87,10 @@ class Checkpoint(Callback):
         try:
             FORMAT.write(self.path, {"identity": self._identity, "state": state}, packer.arrays)
         except WriteError as error:
-            warn(f"The checkpoint could not be written, and the fit goes on without it: {error}")
+            warn(f"The checkpoint could not be written, and the fit continues without it: {error}")
 
     def teardown(self) -> None:
-        """Let go of what was read."""
+        """Release what was read."""
         self._found = None
 
     def _read(self) -> Snapshot:
@@ -104,7 +104,7 @@ class Checkpoint(Callback):
             )
             raise ValueError(
                 f"The checkpoint {self.path} belongs to another fit: {changes}. "
-                "Give the data and parameters it was made with, or another file."
+                "Give the data and parameters it was written with, or another file."
             )
         return found
 
@@ -115,7 +115,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[Snapshot, dict[str, A
     Raises
     ------
     ReadError
-        If the file is no checkpoint, or is damaged.
+        If the file is not a checkpoint, or is damaged.
     """
     with FORMAT.read(path) as (header, arrays):
         found, identity = Unpacker(arrays).unpack(header["state"]), header["identity"]
@@ -128,7 +128,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[Snapshot, dict[str, A
 
 
 def _identity(fit: Fit) -> dict[str, str]:
-    """What must be the same for one fit to go on where another stopped."""
+    """What must be the same for one fit to resume another."""
     from .. import __version__
 
     estimator = fit.estimator

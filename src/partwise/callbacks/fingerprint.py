@@ -1,4 +1,4 @@
-"""Short texts by which data and parameters are recognised, the same in every process."""
+"""Short texts that identify data and parameters, the same in every process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def fingerprint(value: Any) -> str:
     if value is None or isinstance(value, bool | str | bytes | int | float | np.generic):
         return repr(value.item() if isinstance(value, np.generic) else value)
     if isinstance(value, np.random.RandomState | np.random.Generator):
-        # What it has left to give is kept by whoever resumes; it does not tell one fit from another.
+        # Its state is restored on resuming; it does not distinguish one fit from another.
         return type(value).__name__
     if isinstance(value, np.ndarray):
         return f"array{value.shape} {value.dtype} {_digest(value)}"

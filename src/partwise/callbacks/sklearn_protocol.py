@@ -1,8 +1,8 @@
 """scikit-learn's own callbacks (`sklearn.callback`, new in 1.9 and experimental), where the installed version has them.
 
-An estimator that derives from :class:`CallbackSupport` then has ``set_callbacks``, and progress bars and monitors of
-scikit-learn hear of its sweeps, also from within a grid search. With older versions it has no such method. The protocol
-is imported when it is used: with it come modules that take a while.
+An estimator that derives from :class:`CallbackSupport` then has ``set_callbacks``, and scikit-learn's progress bars and
+monitors are told about its sweeps, even within a grid search. With older versions it has no such method. The protocol
+is imported when it is used, because its modules take a while to import.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class CallbackSupport:
 
     @available_if(_has_protocol)
     def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set callbacks of scikit-learn, which hear of every sweep.
+        """Set callbacks of scikit-learn, which are told about every sweep.
 
         Parameters
         ----------
         *callbacks : callback of `sklearn.callback`
-            None removes those that are set.
+            None removes those already set.
 
         Returns
         -------
@@ -42,14 +42,14 @@ class CallbackSupport:
 
 
 class SklearnCallbacks(Callback):
-    """Tells the callbacks that were given to ``set_callbacks`` of every sweep, each a task of the fit."""
+    """Tells the callbacks given to ``set_callbacks`` about every sweep, as a task of the fit."""
 
     def __init__(self) -> None:
         self._fit: Fit | None = None
         self._root: Any = None
 
     def setup(self, fit: Fit) -> None:
-        """Begin the fit as a task; its sweeps can be counted beforehand if there is one start."""
+        """Begin the fit as a task; with a single start, the number of its sweeps is known in advance."""
         from sklearn.callback import CallbackSupportMixin
 
         estimator = fit.estimator
@@ -59,19 +59,19 @@ class SklearnCallbacks(Callback):
         self._root.call_on_fit_task_begin(**_arguments(fit))
 
     def on_sweep(self, progress: Progress) -> bool:
-        """A task that has just been done."""
+        """A task that has just been completed."""
         assert self._fit is not None  # sweeps come after `setup`
         task = self._root.subcontext(task_name="sweep")
         task.call_on_fit_task_begin(**_arguments(self._fit))
         return bool(task.call_on_fit_task_end(**_arguments(self._fit)))
 
     def on_end(self) -> None:
-        """The fit as a task is done; what is left needs no sweeps."""
+        """End the fit's task; what remains needs no sweeps."""
         assert self._fit is not None
         self._root.call_on_fit_task_end(**_arguments(self._fit))
 
     def teardown(self) -> None:
-        """Let scikit-learn tear down what it has set up, as it does at the end of a decorated method."""
+        """Let scikit-learn tear down what it set up, as it does at the end of a decorated method."""
         from sklearn.callback import with_callbacks
 
         assert self._fit is not None
@@ -85,6 +85,6 @@ def _arguments(fit: Fit) -> dict[str, Any]:
 
 
 def sklearn_callbacks(estimator: Any) -> list[Callback]:
-    """What tells scikit-learn's callbacks of the fit, if the estimator has any."""
+    """The callback that informs scikit-learn's callbacks, if the estimator has any."""
     tells = getattr(estimator, "_skl_callbacks", None) or hasattr(estimator, "_parent_callback_ctx")
     return [SklearnCallbacks()] if tells else []

@@ -13,9 +13,9 @@ from .base import Callback, Fit, Progress
 class TimeBudget(Callback):
     """Stop after a number of seconds.
 
-    The clock starts once the data are checked, so that the budget covers everything a fit does: the choice of what is
+    The clock starts once the data are checked, so the budget covers everything a fit does: the choice of what is
     "auto", starts, restarts. If it is spent during the choice, the best value so far is taken (a strength whose default
-    was not reached keeps the default), and `selection_` says so. There is always one sweep.
+    was not reached keeps the default), and `selection_` says so. There is always at least one sweep.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class EarlyStopping(Callback):
         self._best, self._waited, self._start = float("inf"), 0, 0
 
     def on_sweep(self, progress: Progress) -> bool:
-        """Compare with the best so far; every start is watched by itself."""
+        """Compare with the best so far; every start is watched separately."""
         if progress.start != self._start:
             self._best, self._waited, self._start = float("inf"), 0, progress.start
         value = progress.objective if self.score is None else float(self.score(progress))
@@ -79,7 +79,7 @@ class EarlyStopping(Callback):
         return {"best": self._best, "waited": self._waited, "start": self._start}
 
     def restore(self, memory: Mapping[str, Any]) -> None:
-        """Go on waiting."""
+        """Continue waiting."""
         self._best, self._waited = float(memory["best"]), int(memory["waited"])
         self._start = int(memory["start"])
 
@@ -129,7 +129,7 @@ class History(Callback):
         self.values = {name: [] for name in self.scores}
 
     def on_sweep(self, progress: Progress) -> None:
-        """Take down every number."""
+        """Record every number."""
         for name, score in self.scores.items():
             self.values[name].append(float(score(progress)))
 
@@ -138,7 +138,7 @@ class History(Callback):
         return {name: list(values) for name, values in self.values.items()}
 
     def restore(self, memory: Mapping[str, Any]) -> None:
-        """Go on with these."""
+        """Continue with these."""
         self.values = {name: list(memory.get(name, [])) for name in self.scores}
 
 
@@ -151,7 +151,7 @@ class _Function(Callback):
 
 
 def as_callbacks(callbacks: Any, verbose: int) -> list[Callback]:
-    """What the user gave, as a list of callbacks; `verbose` adds a printer."""
+    """The user's callbacks as a list; `verbose` adds a printer."""
     if callbacks is None:
         given: list[Any] = []
     elif isinstance(callbacks, Callback) or callable(callbacks):

@@ -16,12 +16,12 @@ from .arguments import Command, CommandError, build_parser
 
 __all__ = ["main"]
 
-# The modules of this package that are commands, and what each is for. Only the one that is asked for is imported.
+# The modules of this package that are commands, and what each is for. Only the requested one is imported.
 COMMANDS = {
     "compare": "run all methods on a data set and compare them",
     "fit": "fit a method to data in a file and save the model",
-    "apply": "code and label data in a file by a saved model",
-    "data": "list the data sets that are known",
+    "apply": "code and label data in a file with a saved model",
+    "data": "list the known data sets",
     "reproduce": "repeat the experiments of a paper",
 }
 
@@ -40,12 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0 if all went well, 1 if what was to be printed could not be, 2 if something was asked for that cannot be done,
-        130 after Ctrl-C.
+        0 on success, 1 if the output could not be printed, 2 if the request cannot be carried out, 130 after Ctrl-C.
     """
     _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A file name that the terminal cannot show is no reason to fail.
+        # Do not fail over a file name that the terminal cannot show.
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:] if argv is None else argv
     name = next((f"partwise {name}" for name in COMMANDS if name in arguments), "partwise")
@@ -55,9 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except OSError as error:
-        # What is still to be printed goes nowhere; Python would complain at its end.
+        # Discard the remaining output; otherwise Python would complain at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # A reader that has left, as in `partwise data | head -1`, has what it wanted.
+        # A reader that has gone, as in `partwise data | head -1`, has all it wanted.
         if not isinstance(error, BrokenPipeError):
             what = "standard output" if error.filename is None else error.filename
             with suppress(OSError):
@@ -88,9 +87,9 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _open_closed_streams() -> None:
-    """Open the streams that the caller has closed, as by ``>&-``, on nothing.
+    """Reopen on the null device the streams that the caller has closed, as by ``>&-``.
 
-    Otherwise the next file that is opened would take their place, and whatever prints an error would print into it.
+    Otherwise the next file opened would take their place, and errors would be printed into it.
     """
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:

@@ -1,4 +1,4 @@
-"""``partwise apply``: codes and labels of new data, by a saved model."""
+"""``partwise apply``: codes and labels of new data, from a saved model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .lines import say
 
 IF_INTERRUPTED = "no codes were written"
 DESCRIPTION = """\
-Code the samples of a file or folder by a model that `partwise fit` has saved.
+Code the samples of a file or folder with a model saved by `partwise fit`.
 
 Writes a table: the name of every sample, or its number if it has none, its
 class if the file knows it, its cluster, and its code. Samples are named by the
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
     except ReadError as error:
         raise CommandError(str(error)) from None
     if not hasattr(model, "transform"):
-        raise CommandError(f"{type(model).__name__} embeds the samples it was fitted to, and cannot code others.")
+        raise CommandError(f"{type(model).__name__} embeds the samples it was fitted to and cannot code others.")
     codes, labels = _code(model, data)
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(_rows(data, codes, labels))
@@ -67,7 +67,7 @@ def _code(model: Any, data: DataSet) -> tuple[Array, IntArray]:
             # The columns were matched by name above.
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             return model.transform(data.X), model.predict(data.X)
-    except Exception as error:  # a model from anywhere may hold anything; it must not bring a traceback
+    except Exception as error:  # a model from anywhere may hold anything; it must not cause a traceback
         raise CommandError(f"the model cannot code {data.name}: {' '.join(str(error).split())}") from None
 
 
@@ -80,7 +80,7 @@ def _rows(data: DataSet, codes: Array, labels: IntArray) -> Iterator[list[str]]:
 
 
 def _is_standard_output(path: Path) -> bool:
-    """Whether a table was written where messages would go, as to /dev/stdout."""
+    """Whether the table goes where messages would, as to /dev/stdout."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
     except (OSError, ValueError):
@@ -88,9 +88,9 @@ def _is_standard_output(path: Path) -> bool:
 
 
 def safe_cells(cells: Iterable[str]) -> Iterator[str]:
-    """Texts that no spreadsheet takes for formulas: an apostrophe goes before those it would.
+    """Texts that no spreadsheet takes for formulas: an apostrophe is put before those it would.
 
-    A line break, after which another line of the table would begin for some readers, becomes a space.
+    A line break, which some readers would take for a new line of the table, becomes a space.
     """
     for cell in (" ".join(text.splitlines()) for text in cells):
         yield f"'{cell}" if cell.lstrip(" ").startswith(FORMULA_STARTS) else cell

@@ -1,4 +1,4 @@
-"""What all commands of the command line share: the parser, what arguments may be, and how complaints are made."""
+"""What all commands share: the parser, the types of arguments, and the form of error messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DESCRIPTION = "Parts-based representations: non-negative matrix factorisation th
 
 
 class CommandError(Exception):
-    """Something the user can put right, said in one sentence."""
+    """An error that the user can correct, in one sentence."""
 
 
 class Command(Protocol):
@@ -39,24 +39,24 @@ class Command(Protocol):
         """Add the command's arguments to its parser."""
 
     def run(self, options: argparse.Namespace) -> None:
-        """Do it; a CommandError says what cannot be done."""
+        """Carry it out; a CommandError says what cannot be done."""
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one sentence each."""
+    """A parser whose error messages are one sentence each."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and leave."""
+        """Say what is wrong and exit."""
         sentence = message.removesuffix(".")
         self.exit(2, f"{self.prog}: {sentence}; see {self.prog} --help.\n")
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
-        """Print; unlike the method that it replaces, it does not hide that a device is full."""
+        """Print; unlike the method it overrides, it does not hide that a device is full."""
         print(message, end="", file=file or sys.stderr)
 
 
 def build_parser(helps: Mapping[str, str], chosen: Mapping[str, Command]) -> Parser:
-    """The grammar: what every command is for, and in full those that are chosen."""
+    """The grammar: what every command is for, and the chosen ones in full."""
     parser = Parser(prog="partwise", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"partwise {__version__}")
     choice = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", parser_class=Parser)
@@ -92,7 +92,7 @@ def components(text: str) -> int | Literal["auto"]:
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
-    """Add what can be said about the columns of a table."""
+    """Add the options about the columns of a table."""
     parser.add_argument(
         "--label-column", metavar="NAME", help="the column of a table that holds the classes; none if no column does"
     )
@@ -107,7 +107,7 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--header",
         choices=("yes", "no"),
-        help="whether the first row of a table holds names (default: as it looks)",
+        help="whether the first row of a table holds names (default: inferred)",
     )
 
 
@@ -118,15 +118,15 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=whole_number(0, 2**32 - 1),
         default=0,
-        help="of every random choice (default: %(default)s)",
+        help="seed of every random choice (default: %(default)s)",
     )
 
 
 def check_output(path: Path, *inputs: Path) -> None:
-    """See that a file can be written and is none of those that are read, before any work."""
+    """Check before any work that a file can be written and is not one of the inputs."""
     for source in inputs:
         if path.exists() and source.exists() and path.samefile(source):
-            raise CommandError(f"{path} is read, and would be overwritten; give another --output.")
+            raise CommandError(f"{path} is an input and would be overwritten; give another --output.")
     try:
         writing.check_writable(path)
     except writing.WriteError as error:

@@ -1,4 +1,4 @@
-"""``partwise compare``: every method on one data set, a table, and a page or a picture for people."""
+"""``partwise compare``: several methods on one data set, a table, and a page or a picture."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from .inputs import known_or_there, load
 IF_INTERRUPTED = "nothing was written"
 DESCRIPTION = """\
 Run k-means (20 restarts), NMF, GraphNMF and ConstrainedNMF on a data set, with
-its samples scaled to unit norm (counts of words are weighted by tf-idf before).
+its samples scaled to unit norm (word counts are first weighted by tf-idf).
 
-DATA is the name of a data set or a file or folder of yours: .npz, .npy, .csv,
+DATA is the name of a data set, or your own file or folder: .npz, .npy, .csv,
 .tsv, .mtx, .mat, a folder of images, or a folder of texts; sub-folders are
 classes.
 
-Prints accuracy (clusters matched to classes), the same on the unlabelled
-samples alone, normalised mutual information (by the larger entropy), purity and
+Prints accuracy (clusters matched to classes), accuracy on the unlabelled
+samples only, normalised mutual information (by the larger entropy), purity and
 time, and writes a page that shows how the methods converge, what they learn and
 what they confuse. Data without labels have no scores, and need --components.
 
-Clusters are read off the codes by k-means with 20 restarts. Only ConstrainedNMF
-sees labels. The time goes from the data to the clusters, on one thread;
+Codes are clustered by k-means with 20 restarts. Only ConstrainedNMF sees
+labels. The time runs from the data to the clusters, on one thread;
 compilation happens beforehand and is not counted.
 """
 PAGE = ".html"
@@ -49,7 +49,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         type=Path,
-        help="where to write: a page (.html), or for images a picture of the parts alone (.png, .pdf, .svg) "
+        help="where to write: a page (.html), or for images a picture of only the parts (.png, .pdf, .svg) "
         "(default: partwise-DATA.html)",
     )
     parser.add_argument(
@@ -143,7 +143,7 @@ def _draw(comparison: Comparison, format: str) -> bytes:
         title=f"{data.name}: the parts that each method learns",
         subtitle=f"{counts} for ConstrainedNMF, seed {comparison.seed}",
         parts_heading="Components; below each, the class that uses it most",
-        samples_heading="A sample of each class, and what each method makes of it: code times components",
+        samples_heading="A sample of each class, and each method's reconstruction of it: code times components",
     )
     return picture_bytes(figure, format)
 

@@ -1,4 +1,4 @@
-"""``partwise data``: the data sets that are known, which of them are here, and who may use them."""
+"""``partwise data``: the known data sets, which of them are here, and who may use them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .lines import say
 
 IF_INTERRUPTED = "the list is not complete"
 DESCRIPTION = """\
-List the data sets that are known: their size, where they are on this computer,
-where they come from, and who may use them.
+List the known data sets: their size, where they are on this computer, where
+they come from, and who may use them.
 
 Data sets are looked for in a folder of npz files (--folder, or the variable
 PARTWISE_DATA), then in the cache. Those with a public source are downloaded

@@ -37,7 +37,7 @@ class Display(Steps, ABC):
 
     @abstractmethod
     def begin(self, name: str) -> Callback:
-        """A step begins; what is returned hears of its sweeps."""
+        """A step begins; the callback returned is told about its sweeps."""
 
     @abstractmethod
     def end(self, name: str, ending: str) -> None:
@@ -52,7 +52,7 @@ class PlainDisplay(Display):
     """Lines without control characters, in ASCII."""
 
     def begin(self, name: str) -> Callback:
-        """Nothing is printed before there is something to tell."""
+        """Nothing is printed until there is something to report."""
         return _Lines(name)
 
     def end(self, name: str, ending: str) -> None:
@@ -87,7 +87,7 @@ class RichDisplay(Display):
             TextColumn("{task.description}", style="bold"),
             BarColumn(bar_width=28 if self._console.width >= WIDE else 4),
             TimeElapsedColumn(),
-            # What is left of the line; a narrow terminal cuts it, and nothing else.
+            # The rest of the line; a narrow terminal truncates only this.
             TextColumn("{task.fields[status]}", style="dim", table_column=Column(ratio=1, no_wrap=True)),
             console=self._console,
             expand=True,
@@ -102,7 +102,7 @@ class RichDisplay(Display):
         self._bars.stop()
 
     def say(self, text: str) -> None:
-        """Print a line above the bars, as it stands."""
+        """Print a line above the bars, verbatim."""
         self._console.print(fold(text), markup=False, highlight=False, soft_wrap=True)
 
     def begin(self, name: str) -> Callback:

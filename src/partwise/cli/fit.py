@@ -28,14 +28,14 @@ DESCRIPTION = """\
 Fit a method to the data in a file or folder, and save the model.
 
 The data: .npz, .npy, .csv, .tsv, .mtx, .mat, a folder of images, or a folder of
-texts; sub-folders are classes. Methods that learn from labels are told those of
-the file. Parameters of the method are set by name, as in
+texts; sub-folders are classes. Methods that learn from labels are given those
+of the file. Parameters of the method are set by name, as in
 
   partwise fit GraphNMF faces.npz --components 40 --set graph_strength=5 \\
       --set solver=multiplicative --output faces-model.npz
 """
 WORDS_SHOWN = 10
-# Python's spelling of what JSON spells otherwise.
+# Python's spelling of what JSON spells differently.
 WORDS = {"True": True, "False": False, "None": None, "inf": float("inf")}
 
 
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> None:
         _save(model, options.output)
     say(*describe(data), *(f"note: {note}" for note in dict.fromkeys(str(warning.message) for warning in caught)))
     if hasattr(model, "selection_"):
-        # A block per parameter, which begins with the value and why.
+        # A block per parameter, which begins with the value and the reason.
         say(*(f"chosen: {block.splitlines()[0]}" for block in str(model.selection_).split("\n\n")))
     if hasattr(model, "n_iter_"):
         say(f"{options.method}: {model.n_iter_} sweeps, objective {model.objective_:.6g} ({model.stop_reason_})")
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def top_words(components: Array, words: Sequence[str]) -> list[str]:
-    """A line per component with the words that weigh most in it."""
+    """A line per component with its most heavily weighted words."""
     lines = []
     for number, weights in enumerate(np.asarray(components)):
         first = np.argsort(-weights, kind="stable")[:WORDS_SHOWN]
@@ -136,5 +136,5 @@ def _save(model: Any, path: Path) -> None:
 
 
 def _sentence(error: Exception) -> str:
-    """What an estimator complains of, in one line."""
+    """An estimator's error message in one line."""
     return " ".join(str(error).split())

@@ -14,12 +14,12 @@ from ..datasets import DataSet
 from ..files import ReadError, read
 from .arguments import CommandError
 
-# What --label-column says if no column holds classes.
+# The value of --label-column if no column holds classes.
 NO_LABELS = "none"
 
 
 def known_or_there(text: str) -> str:
-    """The name of a data set, or the path of something that is there."""
+    """The name of a data set, or the path of an existing file or folder."""
     if text not in datasets.names() and not os.path.lexists(text):
         known = ", ".join(datasets.names())
         raise argparse.ArgumentTypeError(
@@ -56,9 +56,9 @@ def load(text: str, options: argparse.Namespace) -> DataSet:
         raise CommandError(str(error)) from None
     values = data.X.data if sp.issparse(data.X) else data.X
     if not np.isfinite(values).all():
-        raise CommandError(f"{text} has entries that are missing or infinite; all methods must see every entry.")
+        raise CommandError(f"{text} has missing or infinite entries; all methods need every entry.")
     if values.size and values.min() < 0:
         raise CommandError(f"{text} has negative entries; non-negative factorisations cannot represent them.")
     if not values.any():
-        raise CommandError(f"{text} has no entries but zeros.")
+        raise CommandError(f"{text} has only zeros.")
     return data

@@ -10,12 +10,12 @@ NARROWEST = 20
 
 
 def terminal_width() -> int | None:
-    """Columns of the terminal that lines are printed on; None where there is none, as in a file or a pipe."""
+    """Columns of the terminal that lines are printed on; None if there is none, as in a file or a pipe."""
     return max(shutil.get_terminal_size().columns, NARROWEST) if sys.stdout.isatty() else None
 
 
 def fold(text: str, indent: str = "  ") -> str:
-    """A line as several that fit the terminal, if there is one; names and paths stay whole."""
+    """A line folded to fit the terminal, if there is one; names and paths stay whole."""
     width = terminal_width()
     if width is None or len(text) <= width:
         return text
@@ -24,6 +24,6 @@ def fold(text: str, indent: str = "  ") -> str:
 
 
 def say(*lines: str) -> None:
-    """Print lines at once: whoever reads them need not wait for the next."""
+    """Print lines and flush, so that readers need not wait for the next."""
     for line in lines:
         print(fold(line), flush=True)

@@ -28,18 +28,17 @@ from ..report import reproduction_page
 from .arguments import CommandError, check_output, whole_number, write_whole
 from .lines import say, terminal_width
 
-IF_INTERRUPTED = "finished runs are kept and the same command goes on"
+IF_INTERRUPTED = "finished runs are kept and the same command continues"
 DESCRIPTION = """\
 Repeat the experiments of a paper and print its tables with the printed number,
 the measured mean and deviation, and a verdict for every cell: equal (within 3
 points or two standard errors of the difference), better, short, or no data.
 
 Every finished run is kept in RESULTS/runs/PAPER.csv, and in the end compressed
-in PAPER.csv.gz. A reproduction that was interrupted goes on where it was;
-nothing is computed twice. The tables are written to RESULTS/PAPER.csv, and with
-charts to RESULTS/PAPER.html, a page that also shows what was learned from one
-of the draws. Of a single table or method a page is written if --output names
-it.
+in PAPER.csv.gz. An interrupted reproduction continues where it stopped; nothing
+is computed twice. The tables are written to RESULTS/PAPER.csv, and with charts
+to RESULTS/PAPER.html, a page that also shows what was learned from one of the
+draws. For a single table or method a page is written only if --output names it.
 """
 QUICK_REPEATS = 2
 SECONDS_BETWEEN_LINES = 20.0
@@ -56,7 +55,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="PAGE", type=Path, help="where to write the page (.html)")
     parser.add_argument("--quick", action="store_true", help=f"only {QUICK_REPEATS} repeats of everything")
     parser.add_argument(
-        "--repeats", metavar="N", type=whole_number(1), help="at most so many repeats (default: as in the paper)"
+        "--repeats", metavar="N", type=whole_number(1), help="at most this many repeats (default: as in the paper)"
     )
     parser.add_argument(
         "--jobs", metavar="N", type=whole_number(1), default=1, help="processes to use (default: %(default)s)"
@@ -112,7 +111,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check_outputs(tables: Sequence[Path], page: Path | None) -> None:
-    """See that all can be written that will be, before any run."""
+    """Check before any run that all outputs can be written."""
     if page is not None and page.suffix.lower() != ".html":
         raise CommandError(f"{page} does not end in .html.")
     for path in tables:
@@ -136,7 +135,7 @@ def _settings(options: argparse.Namespace, plan: Plan) -> dict[str, str]:
 
 
 class _Lines:
-    """How far it is and how long it will take, on standard error: a bar on a terminal, otherwise lines."""
+    """Progress and time left, on standard error: a bar on a terminal, otherwise lines."""
 
     def __init__(self) -> None:
         self._next = 0.0

@@ -1,4 +1,4 @@
-"""Clusters of samples: k-means, and the rules by which clusters are read off codes."""
+"""Clusters of samples: k-means, and the rules that turn codes into clusters."""
 
 from .assignment import KMEANS_STARTS, Assignment, Rule
 from .kmeans import cluster

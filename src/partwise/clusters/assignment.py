@@ -17,19 +17,19 @@ KMEANS_STARTS = 20
 
 
 class Assignment:
-    """A rule that gives every code a label, learned from the training codes when it is first asked.
+    """A rule that gives every code a label, learned from the training codes on first use.
 
     Parameters
     ----------
     codes : ndarray of shape (n_samples, n_components)
-        Not to be changed any more: they are looked at when labels are first asked for.
+        Must not change later: they are read when labels are first asked for.
     rule : {"kmeans", "argmax"}
         The best run of k-means on the codes, or the largest entry of each code.
     seed : int
     n_clusters : int, optional
         How many clusters k-means looks for; by default one per column of the codes.
     trusted : ndarray of bool, shape (n_samples,), optional
-        The samples among which k-means looks for clusters; the others get the nearest one. By default all.
+        The samples that k-means clusters; the others get the nearest cluster. By default all.
     n_starts : int, default=20
         Runs of k-means.
     sample_weight : ndarray of shape (n_samples,), optional
@@ -53,7 +53,7 @@ class Assignment:
         self._trusted = _those_that_count(trusted, sample_weight)
         self._sample_weight = sample_weight
         self._n_starts = n_starts
-        # The labels of the training codes; then what labels others: the components that occur, or cluster centres.
+        # The labels of the training codes; then what labels new codes: the components that occur, or cluster centres.
         self._learned: tuple[IntArray, Array] | None = None
 
     def _learn(self) -> tuple[IntArray, Array]:
@@ -72,7 +72,7 @@ class Assignment:
         codes, weight = self._codes, self._sample_weight
         if self._trusted is not None:
             codes, weight = codes[self._trusted], None if weight is None else weight[self._trusted]
-        # Codes are narrow: threads would wait for each other more than work.
+        # Codes are narrow: threads would spend more time waiting than working.
         with one_thread():
             n_clusters = count_distinct(codes, self._n_clusters)
             labels, centres = cluster(codes, n_clusters, self._n_starts, self._seed, weight)
@@ -98,7 +98,7 @@ class Assignment:
 
 
 def _those_that_count(trusted: Array | None, weight: Array | None) -> Array | None:
-    """Samples that are trusted and have a weight; None if these are all, or none is left."""
+    """Samples that are trusted and have a weight; None if these are all samples, or none."""
     counting = [mask for mask in (trusted, None if weight is None else weight > 0) if mask is not None]
     both = np.logical_and.reduce(counting) if counting else None
     return None if both is None or both.all() or not both.any() else both

@@ -1,4 +1,4 @@
-"""k-means whose result depends on which samples there are and how much each counts, not on their order."""
+"""k-means whose result depends on the samples and their weights, not on their order."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def cluster(
 ) -> tuple[IntArray, Array]:
     """Labels and centres of the best of several runs.
 
-    A sample that is there twice and one of weight two give the same clusters: starts are drawn from the samples in an
-    order of their own, and k-means stops at a movement that is small against the weighted variance.
+    A sample that occurs twice and one of weight two give the same clusters: starts are drawn from the samples in a
+    canonical order, and k-means stops at a movement that is small relative to the weighted variance.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def cluster(
     from sklearn.cluster import KMeans
 
     order = np.argsort(X @ np.random.RandomState(0).standard_normal(X.shape[1]), kind="stable")
-    # The rows in order are a copy already.
+    # The ordered rows are already a copy.
     kmeans = KMeans(
         n_clusters=n_clusters,
         n_init=n_starts,
@@ -47,7 +47,7 @@ def cluster(
 
 
 def _weighted_share_of_variance(X: Any, weight: Array | None) -> float:
-    """The weighted variance of X over the plain one, by which scikit-learn measures movements."""
+    """The weighted variance of X over the plain one, which is scikit-learn's unit for movements."""
     if weight is None:
         return 1.0
     plain = _variance(X, np.ones(X.shape[0]))

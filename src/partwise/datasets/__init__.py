@@ -1,4 +1,4 @@
-"""Data sets by name: shipped with scikit-learn, in a folder of the user's, in the cache, or downloaded."""
+"""Data sets by name: shipped with scikit-learn, in the user's folder, in the cache, or downloaded."""
 
 from ..files.data_set import DataSet
 from .catalogue import CATALOGUE, Entry

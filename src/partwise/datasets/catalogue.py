@@ -36,7 +36,7 @@ class Matlab:
 
 @dataclass(frozen=True)
 class Fetcher:
-    """What scikit-learn fetches by itself.
+    """A data set that scikit-learn fetches.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Fetcher:
     name : str
         Of the set at OpenML.
     last : int, optional
-        Only so many samples, from the end.
+        Only this many samples, from the end.
     """
 
     function: Literal["fetch_olivetti_faces", "fetch_openml"]
@@ -57,7 +57,7 @@ class Fetcher:
 
 @dataclass(frozen=True)
 class Manual:
-    """A set that the user has to bring: how."""
+    """A data set that the user has to provide, and how to make it."""
 
     how: str
 

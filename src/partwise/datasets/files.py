@@ -25,7 +25,7 @@ KIND = "a data set"
 
 
 class DataSetError(Exception):
-    """A data set that cannot be had, and what to do about it, in a sentence or two."""
+    """A data set is not available; the message says why and what to do, in a sentence or two."""
 
 
 def user_folder(folder: str | Path | None = None) -> Path | None:
@@ -50,7 +50,7 @@ def find(name: str, folder: str | Path | None = None) -> Path | None:
     """
     named = user_folder(folder)
     if named is not None and not named.is_dir():
-        raise DataSetError(f"There is no folder {named}; it was named as the place of the data sets.")
+        raise DataSetError(f"There is no folder {named}; it was given as the folder of the data sets.")
     for place in (named, cache_folder()):
         if place is not None and (path := place / f"{name}.npz").is_file():
             return path
@@ -74,18 +74,18 @@ def read(path: Path) -> Contents:
 
 
 def write(path: Path, arrays: Mapping[str, Array]) -> None:
-    """Write a file in one piece, and its folder if need be."""
+    """Write a file whole, creating its folder if need be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_arrays(path, arrays, compress=True)
     except OSError as error:
         raise DataSetError(
-            f"{path} cannot be written ({error.strerror or error}); name a folder for downloads by XDG_CACHE_HOME."
+            f"{path} cannot be written ({error.strerror or error}); name a folder for downloads with XDG_CACHE_HOME."
         ) from None
 
 
 def content_digest(X: Any, y: Array) -> str:
-    """A checksum of the numbers themselves, whatever file they come in: values, places of the non-zeros, classes."""
+    """A checksum of the numbers themselves, whatever the file format: values, places of the non-zeros, classes."""
     rows, columns = X.nonzero()
     values = np.asarray(X[rows, columns], np.float32).ravel()
     digest = hashlib.sha256(np.asarray(X.shape, np.int64).tobytes())

@@ -16,15 +16,15 @@ from .remote import fetch
 def load(name: str, folder: str | Path | None = None) -> DataSet:
     """Load a data set.
 
-    It is looked for in the folder the user names, then in the cache; what is in neither is downloaded, if there is a
-    public source that can be read by a program, and kept in the cache.
+    It is looked for in the folder the user names, then in the cache; if it is in neither, it is downloaded, provided
+    that a program can read its public source, and kept in the cache.
 
     Parameters
     ----------
     name : str
         One of :func:`names`.
     folder : path, optional
-        Folder of npz files; by default the one that the variable PARTWISE_DATA names.
+        Folder of npz files; by default the one named by the variable PARTWISE_DATA.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def load(name: str, folder: str | Path | None = None) -> DataSet:
 
 
 def names() -> list[str]:
-    """Names of all data sets that are known, whether or not they are here."""
+    """Names of all known data sets, whether or not they are on this computer."""
     return sorted({*LOADERS, *CATALOGUE})
 
 

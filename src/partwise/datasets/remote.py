@@ -24,7 +24,7 @@ def fetch(entry: Entry) -> Path:
     """
     source = entry.source
     if isinstance(source, Manual):
-        raise files.DataSetError(_advice(entry, "it has no public source that a program could read"))
+        raise files.DataSetError(_advice(entry, "it has no public source that a program can read"))
     X: Any
     try:
         X, y = _from_matlab(entry, source) if isinstance(source, Matlab) else _from_fetcher(source)
@@ -35,7 +35,7 @@ def fetch(entry: Entry) -> Path:
     except (OSError, ValueError) as error:
         raise files.DataSetError(_advice(entry, f"the download failed ({error})")) from None
     if X.shape != entry.shape or (entry.digest is not None and files.content_digest(X, y) != entry.digest):
-        raise files.DataSetError(_advice(entry, f"{source} no longer holds the numbers that are expected"))
+        raise files.DataSetError(_advice(entry, f"{source} no longer holds the expected numbers"))
     arrays: dict[str, Any] = {"y": y}
     if sp.issparse(X):
         arrays |= {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.asarray(X.shape)}
@@ -66,7 +66,7 @@ def _from_matlab(entry: Entry, source: Matlab) -> tuple[Any, Array]:
             check_file(path)
             content = matlab_matrices(path)
     finally:
-        # What is kept is our own file, once its numbers have been checked; a wrong download is not met again.
+        # Only our own file is kept, once its numbers have been checked; a wrong download is not reused.
         path.unlink(missing_ok=True)
     if missing := {source.samples, source.labels} - set(content):
         raise ValueError(f"it holds no {' and no '.join(sorted(missing))}")

@@ -1,7 +1,7 @@
-"""The papers' experiments: what they print, how they were made, and what comes out here.
+"""The papers' experiments: what they print, how they were run, and what we measure.
 
 A protocol (`papers/*.toml`) says how a paper's tables were made. `reproduce` runs it, keeping every finished run in a
-file, and `compare` puts what was measured next to what was printed. `compare_methods` runs methods on data of your own.
+file, and `compare` sets measured next to printed numbers. `compare_methods` runs methods on your own data.
 """
 
 from .comparison import Comparison, compare_methods

@@ -53,7 +53,7 @@ class Comparison:
     X : ndarray or csr_array
         The samples as the methods saw them.
     preparation : str
-        How they came about, in words.
+        How they were prepared, in words.
     known : ndarray of int
         The labels that methods may use, −1 for unknown.
     outcomes : tuple of Outcome
@@ -80,12 +80,12 @@ class Comparison:
 
     @property
     def n_hidden(self) -> int:
-        """Samples whose class is known, but was told to no method."""
+        """Samples whose class is known but hidden from all methods."""
         return int(((self.data.y >= 0) & (self.known < 0)).sum())
 
     @property
     def labels(self) -> str:
-        """Which labels methods were told, in words."""
+        """Which labels the methods were given, in words."""
         told = self.known[self.known >= 0]
         if len(told) == 0:
             return "no labels"
@@ -93,13 +93,13 @@ class Comparison:
 
 
 class Steps:
-    """What hears of the steps of a comparison. This one keeps silent."""
+    """Is told about the steps of a comparison. This one prints nothing."""
 
     def say(self, text: str) -> None:
         """A line about the comparison."""
 
     def begin(self, step: str) -> Callback:
-        """A step begins; what is returned hears of its sweeps."""
+        """A step begins; the callback returned is told about its sweeps."""
         return Callback()
 
     def end(self, step: str, ending: str) -> None:
@@ -120,7 +120,7 @@ def compare_methods(
 ) -> Comparison:
     """Fit several methods to the same samples with the same labels, and score their clusters.
 
-    Each is fitted on one thread, so that times compare, once compilation is done.
+    Each is fitted on one thread, after compilation, so that times can be compared.
 
     Parameters
     ----------
@@ -130,21 +130,21 @@ def compare_methods(
         Class of every sample, for the scores and for methods that learn from labels; −1, NaN and "" are unknown.
     methods : sequence of str, or mapping of str to estimator
         "k-means" (20 restarts) and names of estimators with components, which are run with their defaults; or
-        estimators by name, with settings and numbers of components of their own. ConstrainedNMF is left out if there
-        are no labels to tell it.
+        estimators by name, with their own settings and numbers of components. ConstrainedNMF is left out if there
+        are no labels to give it.
     n_components : int or "auto", optional
         Number of components and clusters; by default the number of classes. "auto" is the number that NMF chooses.
     labels_per_class : int, optional
-        Samples of each class whose labels are told to the methods that learn from labels; by default five, or fewer if
-        a class is small.
+        Samples of each class whose labels are given to the methods that learn from labels; by default five, or fewer
+        if a class is small.
     prepare : bool, default=True
         Scale samples to unit norm, and before that weight counts in a sparse matrix by tf-idf.
     graph_strengths : sequence of float
-        Strengths with which GraphNMF, if it is one of the methods and there are scores, is run besides.
+        Further strengths with which to run GraphNMF, if it is one of the methods and there are scores.
     seed : int, default=0
         Of every random choice.
     steps : Steps, optional
-        Hears how far the comparison is.
+        Is told how far the comparison is.
 
     Returns
     -------
@@ -243,7 +243,7 @@ def _data_set(X: Any, y: Any) -> DataSet:
 
 
 def _number_of_components(data: DataSet, asked: int | Literal["auto"] | None) -> int | None:
-    """As many as asked for, or as there are classes; None if the data are to decide."""
+    """The number asked for, or the number of classes; None if the data decide."""
     if asked == "auto":
         return None
     k, most = asked or len(np.unique(data.y[data.y >= 0])), min(data.X.shape)
@@ -252,7 +252,7 @@ def _number_of_components(data: DataSet, asked: int | Literal["auto"] | None) ->
             f"{data.name} has no labels, so the number of components must be given: n_components K, or auto."
         )
     if k > most:
-        raise ValueError(f"n_components is {k}; {data.name} can need {most} at most.")
+        raise ValueError(f"n_components is {k}; {data.name} allows at most {most}.")
     return k
 
 
@@ -271,7 +271,7 @@ def _chosen_number(X: Any, seed: int, steps: Steps) -> int:
 def _told_labels(data: DataSet, per_class: int | None, seed: int) -> IntArray:
     """The labels that methods may use: those of a few samples per class, and −1 for all others.
 
-    Unless a number is asked for, classes too small for five labels have fewer, as long as one sample stays hidden.
+    Unless a number is given, classes too small for five labels get fewer, so that at least one sample stays hidden.
     """
     known = np.full(len(data.y), UNKNOWN, np.intp)
     sizes = np.bincount(data.y[data.y >= 0])
@@ -310,14 +310,14 @@ def _run_one(comparison: Comparison, method: Method, steps: Steps) -> Outcome:
     try:
         return run_method(method, comparison.X, comparison.data.y, comparison.known, steps.begin(method.name))
     except ValueError as error:
-        # What a method cannot do with these data, such as finding five neighbours among four samples.
+        # A method may be unable to handle these data, such as five neighbours among four samples.
         raise ValueError(f"{method.name}: {' '.join(str(error).split())}") from None
 
 
 def _vary_strength(
     comparison: Comparison, model: Any, strengths: Sequence[float], steps: Steps
 ) -> list[tuple[float, Outcome]]:
-    """GraphNMF with given strengths instead of the one that it chooses."""
+    """GraphNMF with given strengths instead of the one it chooses."""
     curve = []
     for strength in strengths:
         name = f"GraphNMF, strength {strength:g}"
@@ -330,7 +330,7 @@ def _vary_strength(
 def warm_up(methods: Sequence[Method]) -> None:
     """Run every method on a handful of numbers, so that compilation is not charged to the first one timed.
 
-    One that cannot be run on them, because it has a start or a graph of the data's own size, is charged with it.
+    A method that cannot be run on them, because its start or graph has the size of the data, is charged for it.
     """
     X = np.random.RandomState(0).uniform(0.1, 1.0, size=(24, 6))
     y = np.where(np.arange(24) < 4, np.arange(24) % 2, -1)
@@ -344,7 +344,7 @@ def warm_up(methods: Sequence[Method]) -> None:
 
 
 def run_method(method: Method, X: Array, y: IntArray, known: IntArray, callback: Callback) -> Outcome:
-    """Fit one method, read clusters off its codes, and score them.
+    """Fit one method, cluster its codes, and score the clusters.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def run_method(method: Method, X: Array, y: IntArray, known: IntArray, callback:
     known : ndarray of int
         The labels that methods may use, −1 for unknown.
     callback : Callback
-        Hears of every sweep; k-means has none.
+        Is told about every sweep; k-means has none.
     """
     model = clone(method.model)
     if not isinstance(model, KMeans):

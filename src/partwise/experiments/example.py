@@ -1,4 +1,4 @@
-"""One draw of a paper's protocol, fitted again to be looked at: the runs themselves keep nothing but scores."""
+"""One draw of a paper's protocol, fitted again for display: the runs themselves keep only scores."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ CLUSTERS = 10
 
 
 def example(plan: Plan, journal: Journal) -> Comparison | None:
-    """The first draw of the smallest data set that is here, by all methods that have components; None if there is none.
+    """The first draw of the smallest data set at hand, by all methods that have components; None if there is none.
 
     Parameters
     ----------
     plan : Plan
     journal : Journal
-        Tells which settings of a grid came out best.
+        Knows which settings of a grid were best.
     """
     here = [place for place in plan.places if place.dataset not in plan.absent]
     available = [method for method in plan.methods if is_available(method)]

@@ -1,4 +1,4 @@
-"""Finished runs in a file: every one is on the disk before the next is begun, and none is computed twice."""
+"""Finished runs in a file: each is on disk before the next begins, and none is computed twice."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Journal:
     """The results of a paper's runs.
 
     Every finished run is a line at the end of a file. :meth:`tidy` packs all lines into a compressed file beside it. A
-    line that is not whole, because the process was killed while writing it, is dropped: that run is done again. Lines
-    of runs that a protocol no longer has stay where they are and count for nothing.
+    line that is incomplete, because the process was killed while writing it, is dropped, and that run is repeated.
+    Lines of runs that a protocol no longer has stay in the file and are ignored.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Journal:
         return run.digest in self._rows
 
     def scores(self, run: Run) -> dict[str, float] | None:
-        """What the run gave, None if it has not been made."""
+        """The scores of the run; None if it has not been made."""
         row = self._rows.get(run.digest)
         return None if row is None else {name: float(row[name]) for name in SCORES if row[name]}
 
@@ -79,7 +79,7 @@ class Journal:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other processes from the file; what keeps them away ends with this process, however it ends."""
+        """Lock the file against other processes; the lock ends with this process, however it ends."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lock = self.path.with_suffix(".lock")
         with lock.open("w") as file:
@@ -104,7 +104,7 @@ class Journal:
         try:
             packed = gzip.decompress(self.packed.read_bytes()) if self.packed.exists() else b""
         except (gzip.BadGzipFile, EOFError, zlib.error):
-            raise JournalDamaged(f"{self.packed} is damaged; remove it to make its runs again") from None
+            raise JournalDamaged(f"{self.packed} is damaged; remove it to repeat its runs") from None
         return _rows(packed) | _rows(_whole_lines(self.path))
 
 
@@ -123,7 +123,7 @@ def _rows(content: bytes) -> dict[str, dict[str, str]]:
 
 
 def _whole_lines(path: Path) -> bytes:
-    """What a file holds; a torn last line is cut off it, so that what is appended starts on a line of its own."""
+    """The contents of a file; an incomplete last line is cut off, so that appended text starts a new line."""
     if not path.exists():
         return b""
     content = path.read_bytes()

@@ -1,8 +1,8 @@
-"""The methods of the papers' tables, by the names they have there.
+"""The methods of the papers' tables, by their names there.
 
 The same letters may mean different things: "CNMF" is constrained in one paper and convex in another, and what two of
 the papers call NMF is weighted. So a method is looked up by its paper and its name. Settings are those of the papers'
-protocols (`experiments/papers/*.toml`), with which their tables are measured.
+protocols (`experiments/papers/*.toml`), with which their tables are reproduced.
 
 >>> from partwise import methods
 >>> methods.method("CNMF", paper="RLS-NMF")
@@ -27,7 +27,7 @@ from .preparation import STARTS
 from .protocol import MethodPlan, load_protocol, paper_names
 from .runs import find_estimator
 
-# Parameters that make another method of an estimator; all others say how, how long or how strongly it is run.
+# Parameters that turn an estimator into another method; all others say how, how long or how strongly it is run.
 KIND = ("weighting", "use_labels")
 
 
@@ -38,19 +38,19 @@ class Method:
     Attributes
     ----------
     paper : str
-        The paper in whose tables it stands.
+        The paper whose tables contain it.
     name : str
         Its name there.
     estimator : str
         The class in `partwise`; "KMeans" is scikit-learn's.
     settings : mapping
         Parameters of the estimator that are the same on all data sets of the paper. Where the paper searches a grid,
-        or takes other values on other data, the estimator's default stands; strengths that it would choose are 10, or
+        or uses other values on other data, the estimator keeps its default; strengths that it would choose are 10, or
         0.1 for local coordinates.
     aliases : tuple of str
         Other names of it in the same paper.
     start : str, optional
-        The paper's start, if it is none of the estimator's: see :meth:`starting_point`.
+        The paper's start, if the estimator does not have it: see :meth:`starting_point`.
     """
 
     paper: str
@@ -74,14 +74,14 @@ class Method:
         n_components : int
             Number of components or clusters.
         **changes
-            Parameters to set otherwise, or besides: `random_state`, `sample_shape`, …
+            Other or further parameters: `random_state`, `sample_shape`, …
         """
-        # A strength that the paper varies is a number too, and not chosen for you.
+        # A strength that the paper varies is a fixed number too, not chosen automatically.
         kind = self.estimator_class
         return kind(n_components, **{**fixed_strengths(kind), **self.settings, **changes})
 
     def starting_point(self, X: Any, n_components: int, seed: int = 0) -> Any:
-        """What to give as `init` for the paper's start on these data, if it has a start of its own.
+        """The `init` for the paper's start on these data, if it has its own start.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class Method:
 
     @property
     def meaning(self) -> tuple[str, tuple[tuple[str, Any], ...]]:
-        """What tells methods apart: the class and what kind of it, not how it is run."""
+        """What distinguishes methods: the class and its variant, not how it is run."""
         return self.estimator, tuple((name, self.settings[name]) for name in KIND if name in self.settings)
 
 
@@ -123,7 +123,7 @@ def _settings(plan: MethodPlan) -> dict[str, Any]:
 
 METHODS: tuple[Method, ...] = (
     *_of_protocols(),
-    # Methods that the papers cite and do not compare with.
+    # Methods that the papers cite but do not compare with.
     Method("Hoyer", "NMF-SC", "SparsenessNMF", {"init": "random"}),
     Method("Li", "LNMF", "LocalNMF", {"init": "random"}),
     Method("Cai 2011", "LCCF", "ConceptFactorization"),
@@ -149,7 +149,7 @@ def method(name: str, paper: str | None = None) -> Method:
         As in the paper's tables; case, blanks, hyphens and underscores do not matter.
     paper : str, optional
         One of :func:`papers`. It may be left out if all papers mean the same by the name; the settings are then those
-        of the paper that is called after the method, or else of the first that has it.
+        of the paper named after the method, or else of the first that has it.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from ..core.types import Array, IntArray
 from ..metrics import clustering_accuracy, normalized_mutual_information, purity
 
-# How scores are called, and the attributes of an outcome that hold them.
+# The names of scores, and the attributes of an outcome that hold them.
 SCORES = {"accuracy": "accuracy", "unlabelled": "unlabelled", "NMI": "nmi", "purity": "purity"}
 
 
@@ -26,7 +26,7 @@ class Outcome:
     name : str
     accuracy, unlabelled, nmi, purity : float or None
         Over the samples whose class is known, None if there are none; `unlabelled` is the accuracy on those whose
-        label no method was told.
+        label no method was given.
     seconds : float
         From the data to the clusters.
     ending : str
@@ -39,7 +39,7 @@ class Outcome:
     history : mapping of str to sequence of float
         The objective, its terms and the time, from the start and after each sweep; empty for methods without sweeps.
     settings : str
-        The estimator as it can be typed in, with all parameters that are not defaults.
+        The estimator as an expression, with all parameters that are not defaults.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Outcome:
 
 
 def shown_scores(outcomes: Sequence[Outcome]) -> dict[str, str]:
-    """Names and attributes of the scores that there are; without labels there are none."""
+    """Names and attributes of the available scores; without labels there are none."""
     return {name: key for name, key in SCORES.items() if any(getattr(o, key) is not None for o in outcomes)}
 
 
@@ -78,7 +78,7 @@ def describe_fit(
     name : str
     model : estimator
     labels, y, known : ndarray of int
-        Clusters, classes, and the classes that the method was told; −1 for unknown.
+        Clusters, classes, and the classes that the method was given; −1 for unknown.
     seconds : float
     caught : sequence of warnings
     """
@@ -114,7 +114,7 @@ def _settings(model: Any) -> str:
 
 
 def _spelled(value: Any) -> str:
-    """Arrays, such as a start, are too long to be shown."""
+    """A value as text; arrays, such as a start, are too long to show."""
     return "(W, H)" if isinstance(value, tuple) else repr(value)
 
 
@@ -136,7 +136,7 @@ def _describe(model: Any) -> tuple[Array, Array, str]:
 def match_components(outcome: Outcome, y: IntArray) -> tuple[IntArray, IntArray]:
     """An order of the components by the class that uses each most, and these classes in that order.
 
-    A component's share of a class is the mean of its codes over the class, so that all classes count alike.
+    A component's share of a class is the mean of its codes over the class, so that all classes count equally.
     """
     classes = np.unique(y[y >= 0])
     shares = np.stack([outcome.codes[y == label].mean(axis=0) for label in classes])

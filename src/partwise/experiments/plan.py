@@ -20,7 +20,7 @@ DEFAULTS = "partwise"
 
 @dataclass(frozen=True)
 class Place:
-    """Where methods meet: a data set and a number of clusters."""
+    """Where methods are compared: a data set and a number of clusters."""
 
     dataset: str
     n_clusters: int
@@ -28,7 +28,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is wanted of a protocol.
+    """The part of a protocol to run.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Plan:
     table, method : str, optional
         Only this table, only this method.
     repeats : int, optional
-        At most so many.
+        At most this many.
     """
 
     protocol: Protocol
@@ -76,13 +76,13 @@ class Plan:
         return [plan for name, plan in self.protocol.methods.items() if self.method in (None, name)]
 
     def is_here(self, dataset: str) -> bool:
-        """Whether a data set can be had without a download."""
+        """Whether a data set is available without a download."""
         name = self.protocol.datasets[dataset].data
         return name not in datasets.CATALOGUE or datasets.find(name) is not None
 
     @cached_property
     def absent(self) -> dict[str, str]:
-        """Data sets that cannot be had, and how to get them."""
+        """Data sets that are not available, and how to get them."""
         found = {}
         for name in {place.dataset for place in self.places}:
             try:
@@ -114,7 +114,7 @@ class Plan:
         return Run(self.protocol.paper, data, place.n_clusters, draw, method, setting)
 
     def grid_runs(self) -> Iterator[Run]:
-        """Runs that need no knowledge of others: all settings on a few draws. Draw by draw, so that all cells grow."""
+        """Runs that do not depend on others: all settings on a few draws, draw by draw, so that all cells grow."""
         for draw in range(self.protocol.repeats):
             for place, method in self._pairs():
                 if draw < self.n_grid_repeats(place.dataset):
@@ -122,7 +122,7 @@ class Plan:
                         yield self.run(place, method, setting, draw)
 
     def further_runs(self, journal: Journal) -> Iterator[Run]:
-        """All other draws, with the settings that came out best."""
+        """All other draws, with the best settings."""
         chosen = {
             (place, method.name): _distinct(self.best_settings(journal, place, method).values())
             for place, method in self._pairs()
@@ -150,7 +150,7 @@ class Plan:
     def best_settings(self, journal: Journal, place: Place, method: MethodPlan) -> dict[str, dict[str, Any]]:
         """The setting with the best mean, for every metric; empty if none has been run.
 
-        A single setting needs no search. While a grid is being run, the settings that were begun are compared, on the
+        A single setting needs no search. While a grid is being run, the settings begun so far are compared, on the
         draws that all of them have.
         """
         settings = method.settings(place.dataset)

@@ -23,14 +23,14 @@ def occurrence(counts: Any) -> Any:
 
 
 def tf_idf(counts: Any) -> Any:
-    """(1 + log tf) · log(n / df), over all documents there are: classes are cut out afterwards."""
+    """(1 + log tf) · log(n / df), over all documents: classes are drawn afterwards."""
     df = np.bincount(counts.indices, minlength=counts.shape[1])
     values = (1 + np.log(counts.data)) * np.log(counts.shape[0] / np.maximum(df, 1))[counts.indices]
     return sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
 
 
 def unit_norm(X: Any) -> Any:
-    """Every sample at Euclidean length 1."""
+    """Every sample scaled to Euclidean norm 1."""
     return normalize(X)
 
 
@@ -90,7 +90,7 @@ def prepare(plan: DataPlan, steps: tuple[str, ...]) -> Sample:
 
 
 def seed(*identity: object) -> int:
-    """A seed that depends on what is named and on nothing else."""
+    """A seed that depends only on what is named."""
     digest = hashlib.sha256("|".join(map(str, identity)).encode()).digest()
     return int.from_bytes(digest[:4], "little")
 
@@ -98,7 +98,7 @@ def seed(*identity: object) -> int:
 def draw_classes(sample: Sample, n_classes: int, state: int) -> Sample:
     """The samples of some classes, chosen at random; features that are zero in all of them are left out."""
     if n_classes > int(sample.y.max()) + 1:
-        raise ValueError(f"{n_classes} classes were asked for, and there are {int(sample.y.max()) + 1}.")
+        raise ValueError(f"{n_classes} classes were asked for, but there are {int(sample.y.max()) + 1}.")
     chosen = np.random.RandomState(state).choice(int(sample.y.max()) + 1, n_classes, replace=False)
     rows = np.flatnonzero(np.isin(sample.y, chosen))
     X, terms = sample.X[rows], sample.terms
@@ -121,7 +121,7 @@ def draw_labels(y: IntArray, per_class: int, state: int) -> IntArray:
 
 
 def unit_component_start(X: Any, k: int, state: int) -> tuple[Array, Array]:
-    """Uniform numbers; every component at length 1, once, and its length in the codes (the GNMF authors' program)."""
+    """Uniform numbers; each component is scaled once to norm 1, its norm goes to the codes (the GNMF authors' code)."""
     rng = np.random.RandomState(state)
     W, H = rng.uniform(size=(X.shape[0], k)), rng.uniform(size=(k, X.shape[1]))
     norms = np.linalg.norm(H, axis=1)

@@ -22,7 +22,7 @@ class Printed:
         None for the row of averages.
     mean : float
     std : float or None
-        None where the paper gives none.
+        None if the paper gives none.
     """
 
     paper: str

@@ -1,4 +1,4 @@
-"""How a paper's tables were made, as data: `papers/*.toml`, to be read with the paper beside them."""
+"""How a paper's tables were made, as data: `papers/*.toml`, to be read alongside the paper."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class DataPlan:
     data : str
         As in `partwise.datasets`.
     classes : int
-        All there are.
+        The number of all classes.
     prepare : tuple of str
         Steps, in order: functions of `preparation.STEPS`.
     first : int, optional
         Only the first samples.
     every : int, default=1
-        Only every so many samples of each class.
+        Only one in this many samples of each class.
     repeats, grid_repeats : int, optional
-        Instead of the protocol's, where more would cost too much.
+        Instead of the protocol's, where those would cost too much.
     """
 
     name: str
@@ -51,12 +51,12 @@ class DataPlan:
 
 @dataclass(frozen=True)
 class FigurePlan:
-    """How scores depend on parameters, as a figure of the paper draws it; nothing is chosen from its runs.
+    """How scores depend on parameters, as in a figure of the paper; nothing is chosen from its runs.
 
     Attributes
     ----------
     values : mapping
-        Lists of values for the parameters that vary; single values for what else differs from the tables' runs.
+        Lists of values for the parameters that vary; single values for others that differ from the tables' runs.
     n_clusters : mapping of str to list of int
         Where: numbers of clusters, by data set of the tables.
     """
@@ -82,7 +82,7 @@ class MethodPlan:
     on : mapping of str to mapping
         Parameters that differ on some data set of the tables.
     start : str, optional
-        Name of a start in `preparation.STARTS`, if it is none of the estimator's.
+        Name of a start in `preparation.STARTS`, if the estimator does not have it.
     labelled : int
         Samples of each class whose label the method may see.
     prepare : tuple of str
@@ -90,7 +90,7 @@ class MethodPlan:
     aliases : tuple of str
         Other names of it in the paper.
     figure : FigurePlan, optional
-        What the paper draws of its parameters.
+        The paper's figure of its parameters.
     """
 
     name: str
@@ -105,7 +105,7 @@ class MethodPlan:
     figure: FigurePlan | None = None
 
     def settings(self, dataset: str, drawn: bool = False) -> list[dict[str, Any]]:
-        """All parameter settings on a data set: one, or the points of the grid; or those that the figure draws."""
+        """All parameter settings on a data set: one, or the points of the grid; or those of the figure."""
         own = {**self.parameters, **self.grid, **self.on.get(dataset, {})}
         if drawn and self.figure is not None:
             own |= self.figure.values
@@ -132,7 +132,7 @@ class Protocol:
     full_repeats : int
         How many the paper made where all classes are used: often one.
     grid_repeats : int
-        Draws on which grids are compared; the best settings get all repeats. The paper's way is grid_repeats = repeats.
+        Draws on which grids are compared; the best settings get all repeats. The papers use grid_repeats = repeats.
     datasets : mapping of str to DataPlan
     methods : mapping of str to MethodPlan
         In the order of the tables; "partwise" is the paper's own method with this library's defaults.
@@ -181,7 +181,7 @@ def load_protocol(name: str) -> Protocol:
 
 
 def parse_protocol(content: Mapping[str, Any], numbers: Iterable[Printed]) -> Protocol:
-    """A protocol from what its file says, and the paper's numbers."""
+    """A protocol from the contents of its file and the paper's numbers."""
     return Protocol(
         paper=content["paper"],
         citation=content["citation"],

@@ -23,7 +23,7 @@ Progress = Callable[[int, int, float | None], None]
 def reproduce(plan: Plan, journal: Journal, jobs: int = 1, progress: Progress | None = None) -> None:
     """Make all runs that the journal does not have yet.
 
-    What a run gives depends on nothing but the run, so neither the order nor the number of processes matters, and the
+    The result of a run depends only on the run, so neither the order nor the number of processes matters, and the
     file is the same whether or not the work was interrupted.
 
     Parameters
@@ -33,7 +33,7 @@ def reproduce(plan: Plan, journal: Journal, jobs: int = 1, progress: Progress | 
     jobs : int
         Processes; with 1 everything happens in this one.
     progress : callable, optional
-        Hears how many runs are done, how many there are, and how many seconds are left.
+        Is told how many runs are done, how many there are, and how many seconds are left.
     """
     with journal.alone():
         for stage in (plan.grid_runs, lambda: plan.further_runs(journal), plan.figure_runs):
@@ -80,7 +80,7 @@ def _take(queue: Iterator[Run], count: int) -> Iterable[Run]:
 
 
 def _begin_worker() -> None:
-    """Ctrl-C is the parent's to handle, and without a parent there is nothing left to do."""
+    """Leave Ctrl-C to the parent process, and exit when the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
@@ -93,7 +93,7 @@ def _begin_worker() -> None:
 
 
 class _Clock:
-    """Guesses the time left from runs of the same kind: the same method on the same data."""
+    """Estimates the time left from runs of the same kind: the same method on the same data."""
 
     def __init__(self, runs: list[Run], jobs: int):
         self._jobs = jobs

@@ -48,7 +48,7 @@ class Run:
 
     @property
     def setting_text(self) -> str:
-        """The setting where it lies on the grid or in the figure, readable."""
+        """The parameters that vary over the grid or the figure, as text."""
         figure = self.method.figure
         varied = {*self.method.grid, *self.method.on.get(self.data.name, {}), *(figure.values if figure else ())}
         return " ".join(f"{name}={value}" for name, value in sorted(self.setting.items()) if name in varied)
@@ -72,14 +72,14 @@ class Run:
     def seeds(self) -> tuple[int, int, int]:
         """Of the classes, the labels and the fit.
 
-        Methods share classes and labels; the settings of a grid also share the start, so that the best of a grid is
-        not the luckiest start.
+        Methods share classes and labels; the settings of a grid also share the start, so that the best setting is
+        not the one with the luckiest start.
         """
         return seed(*self._place, "classes"), seed(*self._place, "labels"), seed(*self._place, self.method.name)
 
 
 def find_estimator(name: str) -> Any:
-    """The class an estimator's name means, or None if there is none of that name."""
+    """The class of an estimator by name, or None if there is none."""
     return KMeans if name == "KMeans" else getattr(estimators, name, None)
 
 
@@ -95,13 +95,13 @@ def is_available(method: MethodPlan) -> bool:
 
 
 def execute(run: Run) -> dict[str, float]:
-    """Fit, read off the clusters, and score them, in per cent."""
+    """Fit, cluster the codes, and score the clusters, in per cent."""
     classes, labels, start = run.seeds
     sample = draw_classes(prepare(run.data, run.data.prepare + run.method.prepare), run.n_clusters, classes)
     known = draw_labels(sample.y, run.method.labelled, labels) if run.method.labelled else None
     model = build(run, sample, start)
     with warnings.catch_warnings(), one_thread():
-        # That a paper's number of sweeps is too small, or its strength too large, is part of its protocol.
+        # Too few sweeps, or too large a strength, may be part of a paper's protocol.
         warnings.simplefilter("ignore")
         found = np.asarray(fit_whole(model, sample.X, known).labels_)
     y = sample.y
@@ -129,7 +129,7 @@ def build(run: Run, sample: Sample, state: int) -> Any:
 def configured(
     kind: Any, n_components: int, state: int, image_shape: tuple[int, int] | None, settings: Mapping[str, Any]
 ) -> Any:
-    """An estimator of this class; it takes what it has parameters for of the size, the seed and the shape of images."""
+    """An estimator of this class, given the size, the seed and the shape of images if it has parameters for them."""
     accepted = kind().get_params()
     given = {
         "n_clusters" if "n_clusters" in accepted else "n_components": n_components,

@@ -14,11 +14,11 @@ def header(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def legend(outcomes: Sequence[Outcome], hidden: int) -> list[str]:
-    """What the columns mean; `hidden` samples have labels that no method was told."""
+    """What the columns mean; `hidden` samples have labels that no method was given."""
     shown = shown_scores(outcomes)
     lines = ["* best score"] if shown else ["no labels, so no accuracy, NMI or purity"]
     if "unlabelled" in shown:
-        lines.append(f"unlabelled: accuracy on the {hidden} samples whose label no method was told")
+        lines.append(f"unlabelled: accuracy on the {hidden} samples whose label no method was given")
     return [
         *lines,
         "time: from the data to the clusters (k-means on the codes included), one thread, without compilation",
@@ -27,14 +27,14 @@ def legend(outcomes: Sequence[Outcome], hidden: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in one place of the table."""
+    """One cell of the table."""
 
     text: str
     best: bool = False
 
     @property
     def marked(self) -> str:
-        """The text with its mark, and room for one where it has none."""
+        """The text with its mark, or with a blank in its place."""
         return self.text + ("*" if self.best else " ")
 
 

@@ -35,7 +35,7 @@ class Sensitivity:
 
 
 def sensitivities(plan: Plan, journal: Journal) -> list[Sensitivity]:
-    """What the finished runs tell of every grid with more than one point, and of the paper's figures."""
+    """The results of the finished runs for every grid with more than one point, and for the paper's figures."""
     datasets = dict.fromkeys(place.dataset for place in plan.places)
     found = []
     for method in plan.methods:

@@ -40,7 +40,7 @@ def groups(cells: Sequence[Cell]) -> dict[tuple[str, str, str], list[Cell]]:
 
 
 def _text(cell: Cell | None) -> str:
-    """What stands in a table."""
+    """The text of a cell."""
     if cell is None:
         return ""
     printed = "" if cell.printed_mean is None else f"{cell.printed_mean:g} / "
@@ -72,7 +72,7 @@ def plain_tables(cells: Sequence[Cell], width: int | None = None) -> list[str]:
     ----------
     cells : sequence of Cell
     width : int, optional
-        Characters that a line may have; columns that do not fit follow below, each time with the first one.
+        Most characters per line; columns that do not fit follow below, with the first column repeated.
     """
     lines = []
     for key, group in groups(cells).items():

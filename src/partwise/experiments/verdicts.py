@@ -1,4 +1,4 @@
-"""What was measured next to what was printed, and a verdict for every number."""
+"""Measured next to printed numbers, and a verdict for each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .printed import AVERAGE, Printed
 Verdict = Literal["equal", "better", "short", "no data", "not run", ""]
 UNLABELLED = "accuracy_unlabelled"
 
-# Differences up to so many points are no difference.
+# Differences of up to this many points count as equal.
 TOLERANCE = 3.0
 
 
@@ -39,7 +39,7 @@ class Cell:
         Of the measured number.
     verdict : str
         "equal": within three points or two standard errors of the difference; "better" or "short" beyond; "no data":
-        the data set is not here; "not run"; empty where nothing was printed.
+        the data set is not available; "not run"; empty where nothing was printed.
     """
 
     paper: str
@@ -150,7 +150,7 @@ def _average(
     squares = [part.std**2 / part.repeats for part in found if part.std is not None]
     if len(squares) < len(found):
         return Measured(mean, None, repeats)
-    # The deviation that as many repeats would need for the error that the average has.
+    # The deviation that gives the average's error over this many repeats.
     return Measured(mean, float(np.sqrt(sum(squares) * repeats)) / len(found), repeats)
 
 
@@ -160,9 +160,9 @@ def verdict(mean: float | None, std: float | None, repeats: int | None, found: M
     Parameters
     ----------
     mean, std : float or None
-        Printed; where no deviation is printed, the measured one stands in, and the other way round.
+        Printed; where no deviation is printed, the measured one is used, and vice versa.
     repeats : int or None
-        Behind the printed number; where that is not known, as many as measured.
+        Behind the printed number; if unknown, as many as measured.
     found : Measured or None
     """
     if mean is None:

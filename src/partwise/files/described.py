@@ -22,7 +22,7 @@ HEADER = "header"
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file, which says in its description what it is and which version of partwise wrote it.
+    """A kind of file, whose description says what it is and which version of partwise wrote it.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Format:
     def read(
         self, path: str | os.PathLike[str], max_bytes: int | None = None
     ) -> Iterator[tuple[dict[str, Any], dict[str, Array]]]:
-        """The description and the arrays of a file; what goes wrong within the block makes the file unreadable.
+        """The description and the arrays of a file; an error within the block makes the file unreadable.
 
         Parameters
         ----------
@@ -85,7 +85,7 @@ class Format:
             if type(version) is not int or not 1 <= version <= self.version:
                 found, writer = (str(fact)[:20] for fact in (version, description.get("partwise")))
                 raise Refused(
-                    f"its format is {found} (partwise {writer}), and this version, {__version__}, reads formats up to "
+                    f"its format is {found} (partwise {writer}), but this version, {__version__}, reads formats up to "
                     f"{self.version}"
                 )
             yield description, arrays
@@ -100,5 +100,5 @@ def as_text(document: Any) -> Array:
 def from_text(array: Array) -> Any:
     """The document of :func:`as_text`."""
     if array.dtype != np.uint8 or array.ndim != 1:
-        raise Refused("its description is no text")
+        raise Refused("its description is not text")
     return json.load(io.TextIOWrapper(io.BytesIO(array.tobytes()), encoding="utf-8"))

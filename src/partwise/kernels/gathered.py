@@ -1,6 +1,6 @@
 """Rows of a factor gathered by a list of indices, and sums over them.
 
-The rows of a chunk of indices stand as columns of a small array, so that the inner loops run over the indices and use
+The rows of a chunk of indices are the columns of a small array, so that the inner loops run over the indices and use
 full vector registers.
 """
 
@@ -11,8 +11,8 @@ import numpy as np
 from ..core.types import Array
 from .options import FAST, compiled
 
-# Rows that are gathered together. Their arrays are a little wider: rows at a distance of a power of two would drive
-# each other out of the cache.
+# Rows gathered together. Their arrays are a little wider: rows a power of two apart would evict each other from the
+# cache.
 CHUNK, WIDTH = 256, 264
 
 
@@ -20,7 +20,7 @@ CHUNK, WIDTH = 256, 264
 def gather(indices: Array, G: Array, g: Array) -> None:
     """g[j, p] = G[indices[p], j]."""
     for p in range(len(indices)):
-        i = np.uint64(indices[p])  # unsigned: no look whether it counts from the end
+        i = np.uint64(indices[p])  # unsigned: no check whether it counts from the end
         for j in range(G.shape[1]):
             g[j, p] = G[i, j]
 
@@ -44,7 +44,7 @@ def add_products(g: Array, v: Array, columns: Array, scaled: Array, Q: Array) ->
             scaled[a, p] = v[p] * row[p]
     zero = v[0] * 0
     for a in range(0, width, 2):
-        # At the edges a row or column stands in for those that are not there, and what it gives is not used.
+        # At the edges a row or column stands in for those that do not exist, and its result is not used.
         s0, s1 = scaled[a], scaled[min(a + 1, width - 1)]
         for b in range(0, min(a + 2, width), 4):
             g0, g1 = g[columns[b]], g[columns[min(b + 1, width - 1)]]

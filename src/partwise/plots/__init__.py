@@ -1,4 +1,4 @@
-"""Figures, drawn by matplotlib (``pip install 'partwise[cli]'``), which is imported when the first is drawn."""
+"""Figures drawn with matplotlib (``pip install 'partwise[cli]'``), which is imported when the first is drawn."""
 
 from .curves import Curve, draw_consensus, draw_curves, draw_paths
 from .parts import PartsRow, draw_parts

@@ -35,7 +35,7 @@ class Canvas:
         self.figure: Figure = Figure(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor=PAPER)
 
     def write(self, x: float, y: float, text: str, size: float, colour: str = INK, **style: Any) -> None:
-        """Put text at a point; it is shown as it stands, dollar signs included."""
+        """Put text at a point; it is shown verbatim, dollar signs included."""
         at = (x / self._width, 1 - y / self._height)
         style.setdefault("va", "center")
         self.figure.text(*at, text, size=size, color=colour, parse_math=False, family="DejaVu Sans", **style)

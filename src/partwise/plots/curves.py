@@ -33,7 +33,7 @@ class Curve:
 
 
 def draw_curves(curves: Sequence[Curve], label: str) -> Figure:
-    """One panel per curve, next to each other.
+    """One panel per curve, side by side.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def draw_paths(paths: Sequence[Path]) -> Figure:
 
 
 def _curves(path: Path) -> dict[str, Array]:
-    """A line per start for every criterion and for stability; of predictions one line alone."""
+    """A line per start for every criterion and for stability; a single line for predictions."""
     if path.decided_by == ("prediction",):
         return {name: path.worth(name)[:, None] for name in path.criteria}
     return {**path.criteria, "stability": path.stability[:, None]}
@@ -124,7 +124,7 @@ def draw_consensus(matrix: Array, cophenetic: float) -> Figure:
 
 
 def _places(values: Array) -> tuple[Array, bool]:
-    """Where values stand on an axis, and whether it is logarithmic; zero then stands a step below the rest."""
+    """Where values lie on an axis, and whether it is logarithmic; zero then lies a step below the rest."""
     positive = values[values > 0]
     if len(positive) < 3 or positive[-1] < 50 * positive[0]:
         return values, False

@@ -1,4 +1,4 @@
-"""Learned parts as a picture: a band of images per method, and samples with what the methods make of them."""
+"""Learned parts as a picture: a band of images per method, and samples with their reconstructions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PartsRow:
     captions : sequence of str
         One per component, or none.
     rebuilt : ndarray of shape (n_shown, n_features), optional
-        What the method makes of the samples shown.
+        The method's reconstructions of the samples shown.
     """
 
     name: str
@@ -52,7 +52,7 @@ class PartsRow:
 
 @dataclass(frozen=True, eq=False)
 class _Band:
-    """A line of images with its text; `full` is what each image shows as full ink."""
+    """A line of images with its text; `full` is the value each image shows as full ink."""
 
     images: Array
     full: Array
@@ -76,7 +76,7 @@ def draw_parts(
     """Draw the components of several methods as images, one method per row.
 
     Every component is shaded up to its own largest entry; reconstructions share the shading of their sample.
-    A line holds 12 components; of more than three lines, an even choice is shown.
+    A line holds 12 components; if more than three lines are needed, an even choice is shown.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def draw_parts(
 
 
 def _component_bands(row: PartsRow, columns: int) -> Iterator[_Band]:
-    """The components in lines of at most `columns` images; of very many, an even choice."""
+    """The components in lines of at most `columns` images; an even choice if there are very many."""
     total = len(row.components)
     shown = min(total, columns * MAX_LINES)
     chosen = np.linspace(0, total - 1, shown).round().astype(int)
@@ -132,7 +132,7 @@ def _sample_bands(rows: Sequence[PartsRow], samples: Array, heading: str) -> Ite
 
 
 def _compose(bands: Sequence[_Band], image_shape: tuple[int, int], columns: int, title: str, subtitle: str) -> Figure:
-    """Place the bands below each other, all pixels of all images equally large."""
+    """Place the bands one below another, with equally large pixels in all images."""
     height, width = image_shape
     pixel = max(1, round(TILE / max(height, width)))
     gap = max(1, round(GAP / pixel))

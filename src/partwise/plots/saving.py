@@ -41,7 +41,7 @@ def picture_bytes(figure: Figure, format: str = "png") -> bytes:
     -------
     content : bytes
     """
-    # No dates and versions inside: the same figure gives the same bytes.
+    # No dates or versions inside: the same figure gives the same bytes.
     unstated = {"png": "Software", "pdf": "CreationDate", "svg": "Date"}
     metadata: dict[str, Any] = {unstated[format]: None}
     buffer = BytesIO()

@@ -1,4 +1,4 @@
-"""Pages for people: one file each, which any browser opens."""
+"""Pages to read: one file each, which opens in any browser."""
 
 from .comparison import comparison_page
 from .reproduction import reproduction_page

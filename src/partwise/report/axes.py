@@ -33,7 +33,7 @@ class Axis:
     ticks: tuple[float, ...]
 
     def place(self, number: float) -> float:
-        """Where a number goes; what lies beyond an end goes to the end."""
+        """Where a number goes; numbers beyond an end go to the end."""
         low, high = (math.log10(self.low), math.log10(self.high)) if self.log else (self.low, self.high)
         value = math.log10(max(number, self.low)) if self.log else number
         share = min(max((value - low) / (high - low), 0.0), 1.0)
@@ -48,7 +48,7 @@ def axis(
     Parameters
     ----------
     numbers : iterable of float
-        Those to show; on a logarithmic axis those above zero count.
+        Those to show; on a logarithmic axis only those above zero count.
     start, end : float
         Places of the ends.
     log : bool
@@ -79,7 +79,7 @@ def _round_step(step: float) -> float:
 
 
 def name(number: float) -> str:
-    """A number as it stands on an axis."""
+    """A number as shown on an axis."""
     if number != 0 and not 1e-3 <= abs(number) < 1e5:
         mantissa, exponent = f"{number:.0e}".split("e")
         raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

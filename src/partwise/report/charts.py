@@ -1,4 +1,4 @@
-"""Charts as SVG that takes its colours from the page, so that they suit a light and a dark one."""
+"""Charts as SVG that takes its colours from the page, light or dark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .markup import Markup, element, join
 
 WIDTH, HEIGHT = 460, 290
 LEFT, RIGHT, TOP, BOTTOM = 54, 20, 12, 44
-# The page has so many colours; more things than that share them.
+# The page has this many colours; beyond that they repeat.
 COLOURS = 10
 
 
@@ -30,7 +30,7 @@ class Series:
     dashed : bool
         Drawn thinner and dashed.
     marked : bool
-        With a dot at every point, which tells its numbers.
+        With a dot at every point, which shows its numbers.
     listed : bool
         Named in the legend.
     """
@@ -61,7 +61,7 @@ def line_chart(
     series : sequence of Series
     x_label, y_label : str
     title : str
-        What the chart shows, above it and for those who cannot see it.
+        What the chart shows, above it and for screen readers.
     log_x, log_y : bool
     x_ticks : sequence of float, optional
         Numbers to name on the axis of x.
@@ -91,7 +91,7 @@ def area_chart(
     x_label, y_label, title : str
     """
     edges = np.vstack([np.zeros(len(x)), np.cumsum(layers, axis=0)])
-    # Shares add up to 100 but for rounding, which must not make the axis longer.
+    # Shares add up to 100 except for rounding, which must not lengthen the axis.
     across, up = _axes(x, [0.0, float(f"{edges.max():.9g}")], False, False, None)
     areas = []
     for j, label in enumerate(names):

@@ -57,8 +57,8 @@ def _scores(comparison: Comparison) -> Section:
     hidden = int(((comparison.data.y >= 0) & (comparison.known < 0)).sum())
     legend = (
         f"accuracy: samples whose cluster is matched to their class; unlabelled: the same on the {hidden:,} samples "
-        "whose label no method was told; NMI: normalised mutual information by the larger entropy; time: from the data "
-        "to the clusters, on one thread."
+        "whose label no method was given; NMI: normalised mutual information by the larger entropy; time: from the "
+        "data to the clusters, on one thread."
         if scores
         else "The data have no labels, so there is no accuracy, mutual information or purity."
     )
@@ -85,8 +85,8 @@ def _strengths(comparison: Comparison) -> Section:
         series, "graph_strength", "score", title="Accuracy and NMI against graph_strength", log_x=True, x_ticks=x
     )
     note = (
-        "GraphNMF with fixed strengths instead of the one that it chose by itself, and everything else as above. The "
-        "scores need the classes: this is not how to choose a strength."
+        "GraphNMF with fixed strengths instead of the one it chose, everything else as above. The scores need the "
+        "classes: this is not a way to choose a strength."
     )
     return Section(key, title, (element("div", chart, class_="grid-of"),), note)
 

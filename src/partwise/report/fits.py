@@ -1,4 +1,4 @@
-"""What fits look like: how the objective fell, where the samples lie, and which classes are taken for each other."""
+"""What fits look like: how the objective fell, where the samples lie, and which classes are confused."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .markup import Markup, element
 from .page import Section
 from .tables import shaded
 
-# t-SNE of so many samples takes about a second.
+# t-SNE of this many samples takes about a second.
 MOST_ON_A_MAP = 600
 PERPLEXITY = 30
 NOT_TERMS = ("objective", "time")
-# What is so close to the end, as a share of the start, is the end.
+# Values this close to the last one, as a share of the first, count as the last.
 SMALLEST_EXCESS = 1e-8
 
 
 def convergence(outcomes: Sequence[Outcome]) -> Section:
-    """How the objective fell, by sweep and by time, and which terms it is made of."""
+    """How the objective fell, by sweep and by time, and its terms."""
     swept = [(colour, outcome) for colour, outcome in enumerate(outcomes) if outcome.history]
     if not swept:
         return Section("convergence", "Convergence", ())
@@ -46,7 +46,7 @@ def convergence(outcomes: Sequence[Outcome]) -> Section:
     shares = [chart for _, outcome in swept for chart in _term_chart(outcome)]
     note = (
         "First: how far the objective is above its last value, as a share of its value at the start. "
-        "Then: what share of it each term has, where there are several."
+        "Then: the share of each term, where there are several."
     )
     return Section("convergence", "Convergence", (element("div", *charts, *shares, class_="grid-of"),), note)
 
@@ -87,7 +87,7 @@ def code_maps(comparison: Comparison) -> Section:
         return Section("map", "Map of the codes", ())
     key = colour_key(data.class_names) if data.class_names else None
     note = (
-        f"t-SNE of the codes of {len(chosen)} samples: what lies close together has similar codes; distances between "
+        f"t-SNE of the codes of {len(chosen)} samples: samples close together have similar codes; distances between "
         "groups mean little. Clusters have the colour of the class they are matched to."
     )
     return Section("map", "Map of the codes", (key, element("div", *figures, class_="grid-of maps")), note)

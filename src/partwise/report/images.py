@@ -38,11 +38,11 @@ def picture(values: Array, alt: str, *, full: float | None = None, class_: str =
     Parameters
     ----------
     values : ndarray of shape (height, width)
-        Zero is the ground; what is below is shown as zero.
+        Zero is the ground; negative values are shown as zero.
     alt : str
         The picture in words.
     full : float, optional
-        What is shown as full ink; by default the largest value.
+        The value shown as full ink; by default the largest.
     class_ : str
     """
     values = np.asarray(values, np.float64)

@@ -43,7 +43,7 @@ def components(comparison: Comparison) -> Section:
 
 
 def _ordered(outcome: Outcome, comparison: Comparison) -> tuple[IntArray, dict[int, str]]:
-    """Components by the class that uses each most, and its name; as they come if classes are not known."""
+    """Components by the class that uses each most, and its name; in their own order if classes are unknown."""
     if not (comparison.data.y >= 0).any():
         return np.arange(len(outcome.components)), {}
     order, favourites = match_components(outcome, comparison.data.y)
@@ -87,7 +87,7 @@ def _bar(weight: float, largest: float) -> Markup:
 
 
 def codes(comparison: Comparison) -> Section:
-    """A few samples, their codes, and for images what the methods make of them."""
+    """A few samples, their codes, and for images their reconstructions."""
     shown = _samples(comparison)
     shape = comparison.data.image_shape
     head = [element("th", "sample", scope="col"), *(element("th", o.name, scope="col") for o in comparison.outcomes)]
@@ -98,13 +98,13 @@ def codes(comparison: Comparison) -> Section:
     table = element("table", element("thead", element("tr", *head)), element("tbody", *rows), class_="samples")
     note = "A strip has a field for every component, darker where the code is larger."
     if shape is not None:
-        note += " Below it, the code times the components: what the method makes of the sample."
+        note += " Below it, the code times the components: the method's reconstruction of the sample."
     region = element("div", table, class_="scroll", tabindex=0, role="region", aria_label="Codes of some samples")
     return Section("codes", "Codes", (region,), note)
 
 
 def _samples(comparison: Comparison) -> IntArray:
-    """One sample of each class, of those that no method was told; without classes, an even choice."""
+    """One sample of each class whose label no method was given; without classes, an even choice."""
     y = comparison.data.y
     firsts = [
         np.flatnonzero((y == label) & (comparison.known < 0))[:1] for label in np.unique(y[y >= 0])[:MOST_SAMPLES]

@@ -1,4 +1,4 @@
-"""Markup that cannot be broken by what it holds: text is escaped unless it is markup already."""
+"""Markup that its contents cannot break: text is escaped unless it is already markup."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ EMPTY = frozenset({"img", "meta", "br"})
 
 
 class Markup(str):
-    """Text that is markup already."""
+    """Text that is already markup."""
 
     __slots__ = ()
 
@@ -19,9 +19,9 @@ Child = str | Markup | None
 
 
 def markup(text: str) -> Markup:
-    """Text as it is to be read: markup stays, anything else is escaped, also within attributes.
+    """Text as markup: markup stays, anything else is escaped, also within attributes.
 
-    Half a character, as in the name of a file that is not UTF-8, is spelled out.
+    Half a character, as in a file name that is not UTF-8, is spelled out.
     """
     if isinstance(text, Markup):
         return text
@@ -55,5 +55,5 @@ def element(tag: str, *children: Child, **attributes: str | float | bool | None)
 
 
 def join(children: Iterable[Child]) -> Markup:
-    """Children beside each other."""
+    """Children one after another."""
     return Markup("".join(markup(child) for child in children if child is not None))

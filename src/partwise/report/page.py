@@ -1,4 +1,4 @@
-"""One self-contained page: its style and its script are inside, and it is allowed to load nothing."""
+"""One self-contained page: it includes its style and its script, and may load nothing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def page(title: str, subtitle: str, sections: Sequence[Section], lead: Child = N
     """
     shown = [section for section in sections if any(child is not None for child in section.body)]
     style, script = _resource("page.css"), _resource("page.js")
-    # Nothing but what is written here may be loaded or run, whatever names and labels hold.
+    # Only what is written here may be loaded or run, whatever names and labels contain.
     policy = f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
     head = element(
         "head",
@@ -65,14 +65,14 @@ def page(title: str, subtitle: str, sections: Sequence[Section], lead: Child = N
         element("header", element("h1", title), element("p", subtitle, class_="muted"), lead),
         element("nav", element("ul", *links), aria_label="Sections"),
         element("main", *map(_section, shown)),
-        element("footer", element("p", "Made by partwise. This page loads nothing from anywhere.", class_="muted")),
+        element("footer", element("p", "Made by partwise. This page loads nothing from elsewhere.", class_="muted")),
         element("script", script),
     )
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
 def settings_list(settings: Mapping[str, str]) -> Markup:
-    """Names and values, below each other."""
+    """Names and values, one below another."""
     return element(
         "dl",
         join(join([element("dt", name), element("dd", value)]) for name, value in settings.items()),
@@ -86,7 +86,7 @@ def versions() -> dict[str, str]:
     for name in LIBRARIES:
         try:
             found[name] = version(name)
-        except PackageNotFoundError:  # run from its sources, without being installed
+        except PackageNotFoundError:  # run from source, not installed
             from .. import __version__
 
             found[name] = __version__

@@ -108,7 +108,7 @@ def _table(key: tuple[str, str, str], cells: Sequence[Cell]) -> Section:
         best = max((cell.mean for cell in line if cell is not None and cell.mean is not None), default=None)
         number = float(k) if k.isdigit() else None
         rows.append([Entry(k, number), *(_entry(cell, best) for cell in line)])
-    caption = "Measured mean ± deviation, verdict; below, what the paper prints"
+    caption = "Measured mean ± deviation, verdict; below, the paper's numbers"
     repeats = sorted({cell.repeats for cell in cells if cell.repeats})
     note = f"{repeats[0]} repeats." if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]} repeats."
     body = element("div", sortable(["k", *methods], rows, caption), _curves(cells, methods, metric), class_="beside")
@@ -134,7 +134,7 @@ def _entry(cell: Cell | None, best: float | None) -> Entry:
 
 
 def _curves(cells: Sequence[Cell], methods: Sequence[str], metric: str) -> Markup | None:
-    """Measured against the number of clusters, as in the papers' figures, and printed, dashed."""
+    """Measured scores against the number of clusters, as in the papers' figures; printed ones dashed."""
     series = []
     for colour, method in enumerate(methods):
         own = [cell for cell in cells if cell.method == method and cell.n_clusters.isdigit()]

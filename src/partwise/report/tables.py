@@ -12,19 +12,19 @@ from .images import picture
 from .markup import Child, Markup, element
 
 SHADE_STEPS = 10
-# A shaded table with more rows or columns than this is a picture.
+# A shaded table with more rows or columns than this is drawn as a picture.
 LARGEST_SHADED = 24
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What stands in one place of a table.
+    """One cell of a table.
 
     Attributes
     ----------
     shown : str or Markup
     value : float or str, optional
-        By what the column is sorted; None goes to the end. By default what is shown.
+        The key by which the column is sorted; None goes to the end. By default what is shown.
     best : bool
         Marked.
     kind : str
@@ -48,7 +48,7 @@ def sortable(head: Sequence[str], rows: Sequence[Sequence[Entry]], caption: str)
         element("tbody", *body),
         class_="sortable",
     )
-    # A region that scrolls must be reachable by the keyboard.
+    # A scrolling region must be reachable by keyboard.
     return element("div", table, class_="scroll", tabindex=0, role="region", aria_label=caption)
 
 
@@ -65,7 +65,7 @@ def _cell(entry: Entry, names_row: bool) -> Markup:
 def shaded(
     values: Array, row_names: Sequence[str], column_names: Sequence[str], corner: str, caption: str, form: str = "{:g}"
 ) -> Markup:
-    """Numbers over a ground that grows darker with them; very many become a picture.
+    """Numbers on a background that darkens with them; very large tables become a picture.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Choosing strengths, neighbours and numbers of components without labels.
 
-Estimators choose for themselves where a parameter is "auto" or a list of values, and say why in `selection_`. What they
-use, and what else helps to decide, is here: criteria of a clustering, evidence for numbers of components, consensus of
-many runs, and scorers for scikit-learn's searches. The functions here take estimators and import none.
+Estimators choose for themselves where a parameter is "auto" or a list of values, and say why in `selection_`. Their
+tools, and others that help to decide, are here: criteria for clusterings, evidence for numbers of components, consensus
+of many runs, and scorers for scikit-learn's searches. The functions here take estimators but import none.
 """
 
 from .consensus import Consensus, consensus

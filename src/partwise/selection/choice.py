@@ -1,22 +1,21 @@
-"""Resolve what is left open: walk through the values of each parameter, judge the clusterings, keep the best.
+"""Choose open parameters: follow a path through the values of each, judge the clusterings, keep the best.
 
-Strengths are walked upwards, every fit starting where the last one ended, once from the recipe's own start and once
-from k-means; following a solution while the penalty grows often leads to better minima than starting anew. By a
-criterion a clustering loses its distance from the best one, as a share of the distance between the best and the worst;
-the median of what it loses by four criteria counts. Of clusterings that lose about as little, the one whose components
-are most distinct is taken: strong penalties make components repeat. It goes on as long as a fit does. A fit with its
-value is made anew beside it, and kept instead if more criteria are for it than against it.
+A path goes upwards through the strengths, each fit starting where the last one ended, once from the recipe's own start
+and once from k-means; following a solution while the penalty grows often leads to better minima than a fresh start. By
+each criterion the loss of a clustering is its distance from the best one, as a share of the distance between the best
+and the worst; the median of four losses decides. Among clusterings about as good as the best, the one with most
+distinct components is taken: strong penalties make components repeat. Its fit is continued to the end. A fresh fit at
+that value replaces it if most criteria prefer it.
 
-The four err in different ways: how few of its links to neighbours a cluster cuts (by itself it likes to cut off small
-pieces), the modularity of the links (by itself it likes clusters of equal size), what a neighbour's cluster tells of
-one's own (by itself it likes clusters of unequal size), and the silhouette in the data (by itself it knows nothing of
-curved clusters). The median of four leaves out the one that says least and the one that says most, and has no weights
-to tune.
+The four err in different ways: how few of its links to neighbours a cluster cuts (alone it favours cutting off small
+pieces), the modularity of the links (alone it favours clusters of equal size), what a neighbour's cluster says about
+one's own (alone it favours clusters of unequal size), and the silhouette in the data (alone it misses curved clusters).
+The median of four ignores the lowest and the highest, and has no weights to tune.
 
-Numbers of components are compared by the links alone: the share that stays inside a cluster, mean over the clusters,
-plus the modularity. The first falls and the second rises with the number, until clusters are split that belong
-together. Where entries are missing, or have weights, there are no neighbours to speak of: the number is taken that
-predicts hidden entries best.
+Numbers of components are compared only by the links: the share that stays inside a cluster, averaged over the clusters,
+plus the modularity. The first falls and the second rises with the number, until clusters that belong together are
+split. Where entries are missing or weighted, samples have no usable neighbours: the number that best predicts hidden
+entries is taken.
 """
 
 from __future__ import annotations
@@ -54,9 +53,9 @@ from .trials import (
     given_graph,
 )
 
-# Choices are made on at most so many rows; the final fit is of all.
+# Choices are made on at most this many rows; the final fit uses all.
 MOST_ROWS = 2000
-# Passes over a row when the rows that took no part in the choice get their first codes.
+# Passes over a row when rows left out of the choice get their first codes.
 PASSES = 50
 # Criteria that decide, by the kind of the parameter.
 DECIDE: dict[Kind, tuple[str, ...]] = {
@@ -65,7 +64,7 @@ DECIDE: dict[Kind, tuple[str, ...]] = {
     "components": ("connectedness", "modularity"),
 }
 ROUNDING = 1e-9
-# A trial that loses so much more than the best is preferred to it if more of its components are distinct.
+# A trial with at most this much more loss than the best is preferred if more of its components are distinct.
 ABOUT_AS_GOOD = 0.02
 NOT_COMPARABLE = "the default: no value makes clusters that can be compared"
 UNCOMPARED = "the default: with missing or weighted entries there is nothing to compare"
@@ -74,9 +73,9 @@ SPENT = "the default: the budget was spent before there was enough to compare"
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The problem with values for all that was open, beginning where the choice has left off, and the reasons.
+    """The problem with values for all open parameters, starting where the choice ended, and the reasons.
 
-    If nothing was compared, the problem begins as it would with fixed values.
+    If nothing was compared, the problem starts as it would with fixed values.
     """
 
     problem: Problem
@@ -91,10 +90,10 @@ def choose(
     last: Selection | None = None,
     verbose: int = 0,
 ) -> Choice:
-    """Choose the open parameters of a problem, one after the other.
+    """Choose the open parameters of a problem, one after another.
 
     Strengths and neighbours keep their defaults where there is nothing to compare, and the selection says why; a fit
-    that goes on where the last one ended keeps what that one chose.
+    that continues an earlier one keeps what that one chose.
 
     Parameters
     ----------
@@ -102,9 +101,9 @@ def choose(
     grids : mapping of str to Grid
         What is open.
     assign : {"kmeans", "argmax"}, default="kmeans"
-        How clusters are read off the codes.
+        How codes are turned into clusters.
     options : Options
-        Of the fit that the choice is for. When a budget is spent, or after Ctrl-C, what is best so far is
+        Of the fit that the choice is for. When a budget is spent, or after Ctrl-C, the best value so far is
         taken; a strength whose default was not reached keeps it.
     last : Selection, optional
         What the last fit chose.
@@ -126,7 +125,7 @@ def choose(
         return Choice(problem.with_values(chosen), Selection(chosen, (), 0, X.shape[0], not_chosen))
     sample = _sample(problem)
     if sample is problem:
-        # What terms have to say of the data is said now: the final fit shares what they build.
+        # Terms warn about the data now: the final fit shares what they build.
         _ = problem.with_values(chosen).bound
     with quiet():
         return _chosen(problem, sample, grids, chosen, not_chosen, options, assign, verbose)
@@ -184,7 +183,7 @@ def _chosen(
     assign: Rule,
     verbose: int,
 ) -> Choice:
-    """Walk through the values of one parameter after the other, with the defaults of those that follow."""
+    """Choose one parameter after another, with defaults for those still to come."""
     trials = Trials(sample, assign, options, verbose)
     paths: list[Path] = []
     best = None
@@ -192,7 +191,7 @@ def _chosen(
         if name in not_chosen:
             continue
         grid = _fitting(grid, sample.X)
-        found = SPENT if paths and options.is_spent() else _walk(trials, name, grid, chosen)
+        found = SPENT if paths and options.is_spent() else _follow_path(trials, name, grid, chosen)
         if isinstance(found, str):
             not_chosen[name] = found
             if grid.kind == "components":
@@ -216,7 +215,7 @@ def _hindrance(problem: Problem, grid: Grid) -> str | None:
     if grid.kind == "components":
         return None
     if problem.start.continues:
-        return "not chosen: the last fit goes on"
+        return "not chosen: the last fit continues"
     k = problem.n_components
     if k == 1:
         return "the default: one component has no clusters to compare"
@@ -226,13 +225,13 @@ def _hindrance(problem: Problem, grid: Grid) -> str | None:
 
 
 def _distinct(X: Operand) -> int:
-    """How many samples differ from all before them: samples that do differ in their shares of random features."""
+    """How many samples differ from all earlier ones: distinct samples differ in their shares of random features."""
     along = X.array @ np.random.RandomState(0).uniform(size=X.shape[1])
     return len(np.unique(np.round(along / (np.abs(along).max() or 1.0), 9)))
 
 
 def _defaults(problem: Problem, grids: Mapping[str, Grid]) -> dict[str, Any]:
-    """Values for what is open until it is chosen, in the unit of the data."""
+    """Values for open parameters until they are chosen, in the unit of the data."""
     values: dict[str, Any] = {name: grid.meanwhile for name, grid in grids.items()}
     meanwhile = problem.with_values(values)
     for name, grid in grids.items():
@@ -242,7 +241,7 @@ def _defaults(problem: Problem, grids: Mapping[str, Grid]) -> dict[str, Any]:
 
 
 def _sample(problem: Problem) -> Problem:
-    """Some of the rows, if there are many. A graph or weights that the user gave, even by a function, are of all."""
+    """Some of the rows, if there are many. A graph or weights given by the user, even as a function, are for all."""
     X, y, n = problem.X, problem.labels, problem.X.shape[0]
     if n <= MOST_ROWS or given_graph(problem) is not None or any(fit.weights is not None for fit in problem.fits):
         return problem
@@ -252,12 +251,12 @@ def _sample(problem: Problem) -> Problem:
 
 
 def _fitting(grid: Grid, X: Operand) -> Grid:
-    """The grid without what the data are too small for; what a user gives is tried in any case."""
+    """The grid without values too large for the data; values given by the user are always tried."""
     if grid.kind == "strength" or not grid.refined:
         return grid
     if grid.kind == "neighbors":
         return grid.at_most(X.shape[0] - 1)
-    # A cluster smaller than a neighbourhood cuts its links whatever it is.
+    # A cluster smaller than a neighbourhood always cuts links.
     return grid.at_most(min(*X.shape, X.shape[0] // JUDGING_NEIGHBORS))
 
 
@@ -268,8 +267,8 @@ def _extended(sample: Problem, factors: Factors, problem: Problem) -> Factors:
     return code_samples(terms, problem.X, Ht, max_passes=PASSES), Ht
 
 
-def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tuple[Path, Trial] | str:
-    """Try the values of one parameter; the path, and the trial that is best, or why none is."""
+def _follow_path(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tuple[Path, Trial] | str:
+    """Try the values of one parameter; returns the path and the best trial, or why there is none."""
     if grid.kind == "components":
 
         def trial(k: int) -> list[Trial]:
@@ -298,7 +297,7 @@ def _walk(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) -> tupl
 
 
 def _tell(verbose: int, name: str, value: float, worth: Mapping[str, float]) -> None:
-    """Print a line for a value that was tried, if that is wanted."""
+    """Print a line for a value that was tried, if verbose."""
     if verbose:
         print(f"{name} {value:<8g}  " + "  ".join(f"{criterion} {number:.4f}" for criterion, number in worth.items()))
 
@@ -309,7 +308,7 @@ def _tell_choice(verbose: int, chosen: Mapping[str, Any]) -> None:
 
 
 def follow(trials: Trials, name: str, values: Sequence[float], others: dict[str, Any]) -> list[list[Trial]]:
-    """One row of trials per value, one column per start, each going on from the value below."""
+    """One row of trials per value, one column per start, each continuing from the value below."""
     rows: list[list[Trial]] = []
     below, options = trials.starts({**others, name: values[0]}), FIRST
     for value in values:
@@ -335,42 +334,42 @@ def _comparable(rows: list[list[Trial]]) -> bool:
 
 
 def _best_number(rows: list[list[Trial]]) -> int:
-    """The row of the best number of components. Shares of links are added up as they are."""
+    """The row of the best number of components. Shares of links are simply added."""
     return int(_verdicts(rows, "components").sum(axis=0).argmax())
 
 
 def _finished(trials: Trials, rows: list[list[Trial]]) -> tuple[tuple[int, int], Trial]:
-    """The best trial goes on to its end; a fit with its parameters made anew replaces it if more criteria say so."""
+    """Continue the best trial to its end; a fresh fit with its parameters replaces it if most criteria prefer it."""
     value, start = best_place(losses(rows, rows), np.array([[trial.distinct for trial in row] for row in rows]))
     best = rows[value][start]
     end = best
     try:
         if not trials.options.is_spent():
             end = trials.finish(best.parameters, best.factors)
-        # Where the walk has begun, nothing would be new.
+        # At the beginning of the path a fresh fit would be the same.
         if value == start == 0 or trials.options.is_spent():
             return (value, start), end
-        anew = trials.finish(best.parameters, trials.own_start(best.parameters))
+        fresh = trials.finish(best.parameters, trials.own_start(best.parameters))
     except KeyboardInterrupt:
         if not trials.options.hear_interruption():
             raise
         return (value, start), end
-    votes = np.sign(_verdicts([[anew]], "strength") - _verdicts([[end]], "strength"))
+    votes = np.sign(_verdicts([[fresh]], "strength") - _verdicts([[end]], "strength"))
     # Where criteria are divided, distinct components decide.
-    return ((value, 0), anew) if (votes.sum(), anew.distinct) > (0, end.distinct) else ((value, start), end)
+    return ((value, 0), fresh) if (votes.sum(), fresh.distinct) > (0, end.distinct) else ((value, start), end)
 
 
 def best_place(loss: Array, distinct: Array, margin: float = ABOUT_AS_GOOD) -> tuple[int, int]:
-    """The value and the start of the trial that is taken: of those about as good as the best, one of distinct parts.
+    """The value and the start of the trial to take: among those about as good as the best, the most distinct.
 
     Parameters
     ----------
     loss : ndarray of shape (n_values, n_starts)
-        What each trial loses against the best ones.
+        The loss of each trial relative to the best ones.
     distinct : ndarray, the same shape
         Distinct components of each trial, or their share.
     margin : float
-        What may be lost for distinct components.
+        The loss accepted for distinct components.
     """
     good = loss <= loss.min() + margin
     taken = good & (distinct == distinct[good].max())
@@ -379,22 +378,22 @@ def best_place(loss: Array, distinct: Array, margin: float = ABOUT_AS_GOOD) -> t
 
 
 def losses(rows: Sequence[Sequence[Trial]], path: Sequence[Sequence[Trial]]) -> Array:
-    """What every trial loses against the best ones of a path, one row per value and one column per start.
+    """The loss of every trial relative to the best ones of a path, one row per value and one column per start.
 
-    By each criterion that is the distance from the best, as a share of the distance between the best and the worst; the
+    By each criterion it is the distance from the best, as a share of the distance between the best and the worst; the
     median of the four counts.
     """
     return np.asarray(np.median(shares(_verdicts(rows, "strength"), _verdicts(path, "strength")), axis=0))
 
 
 def shares(verdicts: Array, seen: Array) -> Array:
-    """What is lost by each criterion, the first axis: the distance from the best seen, as a share of the range seen."""
+    """The loss by each criterion, the first axis: the distance from the best seen, as a share of the range seen."""
     best, span = seen.max(axis=(1, 2), keepdims=True), np.ptp(seen, axis=(1, 2), keepdims=True)
     return np.asarray((best - verdicts) / np.where(span > ROUNDING, span, 1))
 
 
 def _verdicts(rows: Sequence[Sequence[Trial]], kind: Kind) -> Array:
-    """What each of the criteria that decide says of every trial."""
+    """The value of every trial by each deciding criterion."""
     return np.array([[[trial.criteria[name] for trial in row] for row in rows] for name in DECIDE[kind]])
 
 

@@ -32,7 +32,7 @@ class Consensus:
         Clusters of every sample in every run.
     n_clusters : int
     rows : ndarray of int, shape (n_rows,)
-        The samples that `matrix` is about: all of them, or a random choice of many.
+        The samples in `matrix`: all of them, or a random choice if there are many.
     """
 
     labellings: IntArray
@@ -77,17 +77,17 @@ class Consensus:
 
     @cached_property
     def order(self) -> IntArray:
-        """Positions in `rows` in which samples of one cluster stand together."""
+        """An order of `rows` in which samples of one cluster are adjacent."""
         from scipy.cluster.hierarchy import leaves_list
 
         return np.asarray(leaves_list(self._tree), np.intp)
 
     @cached_property
     def labels(self) -> IntArray:
-        """The clusters that the runs agree on, of all samples.
+        """The clusters of all samples that the runs agree on.
 
-        The tree over `rows` is cut into `n_clusters`; every other sample goes to the cluster with whose samples it was
-        together most often, on average.
+        The tree over `rows` is cut into `n_clusters`; every other sample goes to the cluster whose samples it was with
+        most often, on average.
         """
         from scipy.cluster.hierarchy import fcluster
 
@@ -106,7 +106,7 @@ class Consensus:
         return labels
 
     def plot(self) -> Figure:
-        """Draw the matrix, samples of one cluster next to each other. Needs matplotlib.
+        """Draw the matrix with samples of one cluster adjacent. Needs matplotlib.
 
         Returns
         -------
@@ -128,7 +128,7 @@ def consensus(
     X : array-like or sparse matrix of shape (n_samples, n_features)
     n_runs : int, default=20
     max_samples : int, default=2000
-        Largest matrix; of more samples, so many are chosen at random for it. All samples get `labels`.
+        Largest matrix; if there are more samples, this many are chosen at random for it. All samples get `labels`.
     random_state : int, RandomState or None, default=None
 
     Returns

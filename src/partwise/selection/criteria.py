@@ -1,4 +1,4 @@
-"""How good a clustering is, without labels: what the neighbours, the data and other starts say of it."""
+"""How good a clustering is, without labels: by the neighbours, the data and other starts."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def normalized_cut(edges: Any, labels: IntArray, n_clusters: int | None = None) 
     labels : ndarray of int, shape (n_samples,)
         Clusters 0, 1, …
     n_clusters : int, optional
-        Clusters that were asked for; those that are empty or without links count as cut off entirely, so that nothing
-        is gained by merging. Default: those that occur.
+        Number of clusters asked for; those that are empty or without links count as cut off entirely, so that merging
+        gains nothing. Default: those that occur.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def normalized_cut(edges: Any, labels: IntArray, n_clusters: int | None = None) 
 
 
 def modularity(edges: Any, labels: IntArray) -> float:
-    """Share of the links that stay inside clusters, less what random links of the same degrees would have (Newman).
+    """Share of the links that stay inside clusters, less that of random links of the same degrees (Newman).
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def modularity(edges: Any, labels: IntArray) -> float:
 
 
 def neighbor_information(edges: Any, labels: IntArray) -> float:
-    """Share of what there is to know of a sample's cluster that a neighbour's cluster tells.
+    """Share of the information about a sample's cluster that a neighbour's cluster gives.
 
     The mutual information of the clusters at both ends of a link, over the entropy of the clusters at one end.
 
@@ -77,13 +77,13 @@ def neighbor_information(edges: Any, labels: IntArray) -> float:
     Returns
     -------
     information : float
-        In [0, 1]; higher is better. It favours clusters of unequal size; 0 if there is one cluster only.
+        In [0, 1]; higher is better. It favours clusters of unequal size; 0 if there is only one cluster.
     """
     return _information(_between(edges, labels))
 
 
 def link_criteria(edges: Any, labels: IntArray, n_clusters: int) -> tuple[float, float, float]:
-    """One minus the normalised cut, the modularity and the information, from one look at the links."""
+    """One minus the normalised cut, the modularity and the information, from one pass over the links."""
     links = _between(edges, labels)
     return 1 - _cut(links, n_clusters), _modularity(links), _information(links)
 
@@ -130,8 +130,8 @@ def _membership(labels: IntArray) -> Any:
 def silhouette(X: Any, labels: IntArray, metric: Distance = "cosine") -> float:
     """Mean silhouette: how much nearer a sample is to its own cluster than to the nearest other one (Rousseeuw).
 
-    (b − a) / max(a, b) with a the mean distance to the samples of one's own cluster, b that to the nearest other one.
-    Distances are 1 − cosine, or squared Euclidean; both need cluster sums only, and no n × n matrix.
+    (b − a) / max(a, b) with a the mean distance to the samples of the own cluster, b that to the nearest other one.
+    Distances are 1 − cosine, or squared Euclidean; both need only cluster sums, and no n × n matrix.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def silhouette(X: Any, labels: IntArray, metric: Distance = "cosine") -> float:
     Returns
     -------
     silhouette : float
-        In [−1, 1]; higher is better. 0 if there is one cluster only.
+        In [−1, 1]; higher is better. 0 if there is only one cluster.
     """
     X = read_data(X)
     labels = np.unique(labels, return_inverse=True)[1].ravel()
@@ -157,7 +157,7 @@ def silhouette(X: Any, labels: IntArray, metric: Distance = "cosine") -> float:
     if metric == "cosine":
         scale = np.where(norms > 0, 1 / np.where(norms > 0, norms, 1), 0)
     squares = (norms * scale) ** 2
-    # Scaling the memberships instead of X leaves X as it is.
+    # Scaling the memberships instead of X avoids a copy of X.
     sums = (_membership(labels) * scale[:, None]).T @ X
     inner = np.asarray(X @ (sums.toarray() if sp.issparse(sums) else np.asarray(sums)).T) * scale[:, None]
     if metric == "cosine":

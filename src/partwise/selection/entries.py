@@ -1,7 +1,7 @@
 """Hidden entries: known values that a fit does not see, and how well it predicts them.
 
-What is unknown is never hidden and never counts. So this judges data of which a part is missing, where samples have no
-neighbours to judge clusters by.
+Unknown entries are never hidden and never count. This serves data with missing entries, in which samples have no
+neighbours by which to judge clusters.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ from ..terms.divergence import order
 from ..terms.entries import known_counts
 from ..terms.penalties import L2
 
-# Share of the known entries that is hidden, how often, and how long a fit to the others takes.
+# Share of the known entries that is hidden, how often, and how long a fit to the others runs.
 SHARE, SPLITS = 0.1, 3
 SWEEPS, TOLERANCE = 200, 1e-4
 # Starts of such a fit. A bad minimum, with a component for a single feature, leaves codes open that predict nonsense.
 STARTS = 3
-# Strength of the penalty on both factors, as a share of what the fit itself weighs. Where few entries of a sample are
-# known, its code is hardly determined, and without a penalty single predictions are off by orders of magnitude.
+# Strength of the penalty on both factors, as a share of the weight of the fit. Where few entries of a sample are
+# known, its code is poorly determined, and without a penalty some predictions are off by orders of magnitude.
 RIDGE = 0.01
-# As bad as any; some divergences are infinite where an entry is predicted to be zero and is not.
+# As bad as any; some divergences are infinite where a non-zero entry is predicted to be zero.
 WORST = -1e6
 
 
 def hide(X: Operand, share: float, rng: np.random.RandomState) -> tuple[Any, Operand]:
     """Hide a share of the known entries.
 
-    Of a sparse X whose unstored entries are zeros, stored ones are hidden and as many that are not.
+    In a sparse X whose unstored entries are zeros, as many unstored as stored entries are hidden.
 
     Parameters
     ----------
     X : Operand
     share : float
-        Of the known entries; of a sparse X, of the stored ones.
+        Of the known entries; in a sparse X, of the stored ones.
     rng : numpy.random.RandomState
 
     Returns
     -------
     hidden : csr_array
-        The hidden entries, each with the number of entries that it stands for.
+        The hidden entries, each with the number of entries it represents.
     known : Operand
         X without them.
     """
@@ -81,7 +81,7 @@ def hide(X: Operand, share: float, rng: np.random.RandomState) -> tuple[Any, Ope
 def _drawn(known: Array, share: float, rng: np.random.RandomState) -> Array:
     """A share of the known entries at random.
 
-    A number is drawn for every known entry, not for every entry: users who make entries unknown with the same random
+    A number is drawn for every known entry, not for every entry: otherwise users who mask entries with the same random
     numbers would have none left to hide.
     """
     drawn = np.zeros_like(known)
@@ -90,7 +90,7 @@ def _drawn(known: Array, share: float, rng: np.random.RandomState) -> Array:
 
 
 def _unstored(stored: Any, count: int, rng: np.random.RandomState) -> tuple[Array, Array]:
-    """Rows and columns of some entries that are not stored, at most so many."""
+    """Rows and columns of at most `count` entries that are not stored."""
     n, m = stored.shape
     count = min(count, n * m - stored.nnz)
     places = np.unique(rng.randint(n * m, size=2 * count, dtype=np.int64)) if count else np.empty(0, np.int64)
@@ -108,7 +108,7 @@ def _operand(data: Any, missing: Any, X: Operand) -> Operand:
 
 
 def hidden_loss(fits: Sequence[Any], X: Operand, hidden: Any, W: Array, Ht: Array) -> float:
-    """Mean loss of the hidden entries, each counting by its weight in the fit.
+    """Mean loss of the hidden entries, each with its weight in the fit.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Predictions:
     Attributes
     ----------
     problem : Problem
-        All that does not count in its data is missing.
+        Entries of its data that do not count are missing.
     splits : sequence of (csr_array, Operand, int)
         Hidden entries, the data without them, and a seed.
     options : Options
@@ -160,7 +160,7 @@ class Predictions:
         return cls(problem, splits, options)
 
     def __call__(self, n_components: int) -> Array:
-        """The share of the loss of predicting the mean that the model saves, for every split: at most 1."""
+        """By what share the model reduces the loss of predicting the mean, for every split: at most 1."""
         problem = replace(self.problem.with_components(n_components), scale=None)
         problem = problem.from_start(replace(problem.start, n_init=max(STARTS, problem.start.n_init)))
         with quiet():
@@ -178,7 +178,7 @@ class Predictions:
 
 
 def _ridge(fits: Sequence[Any], X: Operand) -> list[L2]:
-    """Mild penalties on both factors, in the unit that the fit has on these data."""
+    """Mild penalties on both factors, in the unit of the fit on these data."""
     n_known = float(known_counts(X)[0].sum())
     unit = X.mean() ** (order(getattr(fits[0], "beta", 2.0)) - 1) if X.mean() > 0 else 0.0
     strength = RIDGE * unit * n_known / sum(X.shape)
@@ -186,12 +186,12 @@ def _ridge(fits: Sequence[Any], X: Operand) -> list[L2]:
 
 
 def smallest_good(worth: Array) -> int:
-    """Which of some numbers of components to take: the first that is no worse than the best, up to chance.
+    """Which number of components to take: the first that is no worse than the best, up to chance.
 
     Parameters
     ----------
     worth : ndarray of shape (n_numbers, n_splits)
-        Larger is better. All numbers were tried on the same splits, so that differences are compared.
+        Larger is better. All numbers were tried on the same splits, so differences are compared.
     """
     lost = worth[worth.mean(axis=1).argmax()] - worth
     return int(np.flatnonzero(lost.mean(axis=1) <= lost.std(axis=1, ddof=1) / np.sqrt(worth.shape[1]))[0])

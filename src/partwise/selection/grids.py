@@ -1,4 +1,4 @@
-"""Among which values a parameter is chosen, and the check of what a user gives instead."""
+"""The values from which a parameter is chosen, and the check of a user's own values."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Grid:
     Attributes
     ----------
     kind : {"strength", "neighbors", "components"}
-        What the parameter is; it decides how its values are walked through and judged.
+        What the parameter is; it decides how its values are tried and judged.
     values : tuple of float
     meanwhile : float
-        The value while other parameters are chosen first, and where nothing can be chosen.
+        The value while other parameters are chosen first, and when nothing can be chosen.
     refined : bool
-        Adapt the values to the data, and look between the best number of components and its neighbours as well. Not
-        for values that a user has given.
+        Adapt the values to the data, and also try numbers of components between the best and its neighbours. Not
+        for values given by the user.
     """
 
     kind: Kind
@@ -41,7 +41,7 @@ class Grid:
     refined: bool = True
 
     def given(self, name: str, values: Any) -> Grid:
-        """The same with values of the user's own, checked."""
+        """The same with the user's own values, checked."""
         least = 0 if self.kind == "strength" else 1
         what = "numbers of at least 0" if self.kind == "strength" else "integers of at least 1"
         wanted = Real if self.kind == "strength" else Integral
@@ -60,7 +60,7 @@ class Grid:
         return replace(self, values=distinct, meanwhile=distinct[len(distinct) // 2], refined=False)
 
     def at_most(self, largest: int) -> Grid:
-        """Without values that the data are too small for."""
+        """Without values too large for the data."""
         kept = tuple(value for value in self.values if value <= largest)
         return replace(self, values=kept or (max(largest, 1),))
 
@@ -69,9 +69,9 @@ class Grid:
         return replace(self, values=tuple(value for value in self.values if value > 0))
 
 
-# Powers of ten from where a penalty is not felt to where nothing else is.
+# Powers of ten, from where a penalty has no effect to where nothing else has.
 STRENGTHS = Grid("strength", (0.0, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0), 10.0)
-# From 10 on, codes of many data vanish altogether.
+# From 10 on, the codes of many data sets vanish altogether.
 COORDINATE_STRENGTHS = Grid("strength", (0.0, 0.001, 0.01, 0.1, 1.0), 0.1)
 NEIGHBORS = Grid("neighbors", (3, 5, 10, 20), 5)
 RANKS = Grid("components", (2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64), 8)
@@ -79,7 +79,7 @@ ORDER: tuple[Kind, ...] = ("components", "neighbors", "strength")
 
 
 def open_parameters(recipe: Any, selectable: Mapping[str, Grid]) -> dict[str, Grid]:
-    """The parameters that are to be chosen, in the order in which they are, with checked grids.
+    """The parameters to choose, in the order in which they are chosen, with checked grids.
 
     Parameters
     ----------
@@ -100,13 +100,13 @@ def open_parameters(recipe: Any, selectable: Mapping[str, Grid]) -> dict[str, Gr
 
 
 def _has_fixed_graph(recipe: Any) -> bool:
-    """Whether there is a graph of a given strength, which has another unit where coordinates do not count."""
+    """Whether there is a graph of a given strength, which has a different unit where coordinates do not count."""
     strength = getattr(recipe, "graph_strength", 0)
     return isinstance(strength, Real) and float(strength) > 0
 
 
 def _refuse(recipe: Any, grids: Mapping[str, Grid]) -> None:
-    """Say what cannot be chosen."""
+    """Refuse what cannot be chosen."""
     for name, grid in grids.items():
         if grid.kind == "neighbors" and getattr(recipe, "graph", None) is not None:
             raise ValueError(f"{name}={getattr(recipe, name)!r} has nothing to choose: the graph is given.")
@@ -118,7 +118,7 @@ def _refuse(recipe: Any, grids: Mapping[str, Grid]) -> None:
 
 
 def fixed_strengths(kind: type) -> dict[str, float]:
-    """Numbers for the strengths that an estimator chooses by default: those it falls back to.
+    """Numbers for the strengths that an estimator chooses by default: its fallback values.
 
     Parameters
     ----------
@@ -135,17 +135,17 @@ def fixed_strengths(kind: type) -> dict[str, float]:
 
 
 def strength_unit(problem: Problem, name: str) -> float:
-    """What a strength of 1 is worth, so that one grid serves all data, whatever their unit.
+    """The unit of a strength, so that one grid serves all data, whatever their unit.
 
     Next to the squared error, where components have unit norm, strengths have no unit. Next to the Kullback-Leibler
     divergence, which grows like X and not like X², they have that of 1 / X: Σ X / ‖X‖². Codes of unit norm, and those
-    that count components which look like samples, do not grow with X, and penalties on them neither; on a free scale
+    that count components that look like samples, do not grow with X, and neither do penalties on them; on a free scale
     they grow like √X.
 
     Parameters
     ----------
     problem : Problem
-        With numbers for what is open.
+        With numbers for open parameters.
     name : str
         The strength.
     """

@@ -1,4 +1,4 @@
-"""Which numbers of components are tried, whatever judges them."""
+"""Which numbers of components are tried, whatever the criterion."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .grids import Grid
 
 T = TypeVar("T")
 
-# The walk through numbers of components ends when so many in a row were worse than the best.
+# The path through numbers of components ends when this many in a row were worse than the best.
 WORSE_IN_A_ROW = 2
-# Numbers of components that are looked at between the best one and its neighbours.
+# Numbers of components tried between the best one and its neighbours.
 MOST_BETWEEN = 4
 
 
 def count(
     grid: Grid, trial: Callable[[int], T], best_of: Callable[[list[T]], int], options: Options
 ) -> tuple[list[int], list[T]]:
-    """One trial per number, until a few in a row were worse than the best; then those between it and its neighbours."""
+    """One trial per number, until a few in a row are worse than the best; then those between it and its neighbours."""
     found: list[T] = []
     for k in grid.values:
         try:
@@ -47,10 +47,10 @@ def count(
 
 
 def nothing_compared(grid: Grid, numbers: Sequence[int], options: Options) -> bool:
-    """Whether a budget has left a single number of several."""
+    """Whether the budget allowed only one of several numbers."""
     return len(numbers) == 1 < len(grid.values) and options.is_spent()
 
 
 def default_number(grid: Grid) -> int:
-    """The default, as far as the data allow it."""
+    """The default, or the nearest that the data allow."""
     return int(min(grid.meanwhile, grid.values[-1]))

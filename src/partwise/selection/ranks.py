@@ -1,4 +1,4 @@
-"""The evidence for a number of components: entries that were hidden, and runs that agree."""
+"""The evidence for a number of components: prediction of hidden entries, and agreement of runs."""
 
 from __future__ import annotations
 
@@ -65,17 +65,17 @@ class EntryValidation:
 
 @dataclass(frozen=True, eq=False)
 class RankEvidence:
-    """What speaks for which number of components.
+    """The evidence for each number of components.
 
     Attributes
     ----------
     n_components : ndarray of int, shape (n_ranks,)
     hidden : EntryValidation or None
-        Cross-validation over entries, if it was asked for.
+        Cross-validation over entries, if requested.
     cophenetic, cophenetic_error : ndarray of shape (n_ranks,)
         Cophenetic correlation of the consensus matrix, and its standard error over the runs.
     stability, stability_error : ndarray of shape (n_ranks,)
-        Mean adjusted Rand index of a run with the others, and the standard error of it over the runs.
+        Mean adjusted Rand index of a run with the others, and its standard error over the runs.
     dispersion : ndarray of shape (n_ranks,)
         Of the consensus matrix.
     """
@@ -113,21 +113,21 @@ def cross_validate_entries(
     share: float = 0.1,
     random_state: Any = None,
 ) -> EntryValidation:
-    """Hide entries of X, fit the rest, and see how well the hidden ones are predicted.
+    """Hide entries of X, fit the rest, and measure how well the hidden ones are predicted.
 
-    A sample that is left out as a whole has to be coded before it can be judged, and the code sees what it is judged
-    by: more components always look better. Hidden entries are not seen by anything. Where little is known of a sample,
-    its code is hardly determined, and single predictions are far off: several starts (`n_init`) and small penalties
-    (`l2_codes`, `l2_components`) keep them in bounds, which ``n_components="auto"`` takes by itself.
+    A sample that is left out whole must be coded before it can be judged, and its code sees what it is judged by: more
+    components always look better. Hidden entries are seen by nothing. Where little is known about a sample, its code
+    is poorly determined, and some predictions are far off: several starts (`n_init`) and small penalties
+    (`l2_codes`, `l2_components`) keep them in bounds; ``n_components="auto"`` uses both.
 
     Parameters
     ----------
     estimator : estimator
-        One that takes missing entries: NMF, WeightedNMF or Factorization. It is not changed. Its parameter `missing`
+        One that accepts missing entries: NMF, WeightedNMF or Factorization. It is not changed. Its parameter `missing`
         says which entries of X are unknown; these, and entries of weight zero, are neither hidden nor scored.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        Of a sparse X whose unstored entries are zeros, entries that are stored and as many that are not are hidden, and
-        count by how many there are of each.
+        In a sparse X whose unstored entries are zeros, as many unstored as stored entries are hidden, weighted by how
+        many there are of each.
     n_components : sequence of int
         Numbers to compare.
     n_splits : int, default=5
@@ -158,7 +158,7 @@ def cross_validate_entries(
     if "missing" not in estimator.get_params():
         raise ValueError(
             f"{type(estimator).__name__} takes no missing entries, so none can be hidden from it. Use NMF, "
-            "WeightedNMF or Factorization, or look at stability alone."
+            "WeightedNMF or Factorization, or consider only stability."
         )
     data = _known_entries(estimator, X)
     weights = getattr(estimator, "weights", None)
@@ -183,11 +183,11 @@ def cross_validate_entries(
 
 
 def _known_entries(estimator: Any, X: Any) -> Operand:
-    """The data, and which of them the estimator takes for unknown."""
+    """The data, with the entries that the estimator treats as unknown."""
     missing = estimator.missing
     if missing == "unstored" and not sp.issparse(X):
         raise ValueError(
-            "missing='unstored' needs a sparse X; for a dense X mark unknown entries by NaN and use 'nan'."
+            "missing='unstored' needs a sparse X; for a dense X mark unknown entries with NaN and use 'nan'."
         )
     X = read_data(
         X, allow_nan=missing == "nan", if_nan="If these entries are unknown, give the estimator missing='nan'."
@@ -205,7 +205,7 @@ def rank_evidence(
     max_samples: int = 500,
     random_state: Any = None,
 ) -> RankEvidence:
-    """Gather what speaks for each number of components: predicted entries, and agreement of runs.
+    """Gather the evidence for each number of components: predicted entries, and agreement of runs.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def rank_evidence(
     n_components : sequence of int
         Numbers to compare.
     n_splits : int, default=5
-        Of :func:`cross_validate_entries`; 0 leaves it out, which methods that take no missing entries need.
+        Of :func:`cross_validate_entries`; 0 omits it, as methods that take no missing entries require.
     n_runs : int, default=10
         Of :func:`consensus`.
     max_samples : int, default=500

@@ -1,4 +1,4 @@
-"""What a choice was made of: the values tried, what each was worth, and the outcome."""
+"""The record of a choice: the values tried, what each was worth, and the outcome."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PREDICTION = "prediction"
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """The values of one parameter that were tried.
+    """The values tried for one parameter.
 
     Attributes
     ----------
@@ -27,22 +27,22 @@ class Path:
         In rising order.
     criteria : dict of str to ndarray of shape (n_values, n_starts)
         Of the clusters of every trial, larger is better: "connectedness", the share of a cluster's links to neighbours
-        that stay inside, mean over the clusters; "modularity" of the links; "information", the share of
-        the clusters' entropy that neighbours tell; "silhouette", on X. Where entries are missing, there is another one,
-        with a column for every choice of hidden entries: "prediction", the share of the loss of predicting their mean
-        that a fit to the other entries saves.
+        that stay inside, averaged over the clusters; "modularity" of the links; "information", the share of
+        the clusters' entropy that neighbours explain; "silhouette", on X. Where entries are missing, the only one is
+        "prediction", with a column for every choice of hidden entries: by what share a fit to the other entries
+        reduces the loss of predicting their mean.
     stability : ndarray of shape (n_values,)
         Adjusted Rand index between the clusters from different starts; NaN if there is one start.
     decided_by : tuple of str
-        The criteria that had a say.
+        The criteria that decided.
     chosen : float
     start : int
-        Which start was best in the end: 0 is that of the estimator, followed through the values or taken anew, 1 that
+        Which start was best in the end: 0 is that of the estimator, followed along the path or fitted afresh, 1 that
         of k-means.
     distinct : ndarray of int, shape (n_values, n_starts)
-        Components of every trial that are not about parallel to one before them
-        (:func:`partwise.metrics.distinct_components`). Of values whose clusters are about as good, the one with most is
-        chosen. None if predictions decide.
+        Components of every trial that are not nearly parallel to an earlier one
+        (:func:`partwise.metrics.distinct_components`). Among values whose clusters are about as good, the one with most
+        is chosen. None if predictions decide.
     cut_short : bool
         A budget was spent before all values were tried; the choice is among those that were.
     """
@@ -72,7 +72,7 @@ class Selection:
     choice : dict
         The value of every parameter that was open.
     paths : tuple of Path
-        One per parameter, in the order in which they were chosen; a parameter that was not yet chosen had a fixed value
+        One per parameter, in the order in which they were chosen; a parameter not yet chosen had a fixed value
         meanwhile.
     n_rows : int
         Samples on which the choice was made; 0 if none was.
@@ -99,7 +99,7 @@ class Selection:
             by = " and ".join(path.decided_by)
             lines = [f"{path.parameter} = {path.chosen:g}, by {by}, on {self.n_rows} of {self.n_samples} samples"]
             if path.cut_short:
-                lines[0] += ", among the values that the budget allowed to try"
+                lines[0] += ", among the values that the budget allowed"
             lines.append("  ".join([f"{path.parameter:>20s}", *(f"{name:>14s}" for name in columns)]))
             for i, value in enumerate(path.values):
                 numbers = "  ".join(f"{column[i]:>14s}" for column in columns.values())

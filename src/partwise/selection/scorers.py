@@ -53,19 +53,19 @@ def _complete(estimator: Any, X: Any) -> Any:
     unstored = missing == "unstored" and sp.issparse(X) and X.nnz < X.shape[0] * X.shape[1]
     if unstored or (missing == "nan" and has_nan(X)):
         raise ValueError(
-            "This scorer compares samples with their neighbours, and there are none in data with missing entries. Use "
+            "This scorer compares samples with their neighbours, but data with missing entries have none. Use "
             "'reconstruction' or 'prediction strength', or partwise.selection.cross_validate_entries for n_components."
         )
     return X
 
 
 def _model(estimator: Any) -> Any:
-    """The method, be it alone or at the end of a pipeline."""
+    """The method, alone or at the end of a pipeline."""
     return estimator[-1] if hasattr(estimator, "steps") else estimator
 
 
 def _n_clusters(estimator: Any) -> int:
-    """As many as the method was to find."""
+    """The number of clusters the method was asked for."""
     return int(_model(estimator).embedding_.shape[1])
 
 
@@ -89,10 +89,10 @@ def get_scorer(name: str) -> Scorer:
 
     All judge the model on samples it has not seen, and larger is better:
 
-    - "reconstruction": the estimator's `score`. It falls with every penalty, so use it for what is no penalty.
-    - "connectedness": the share of a cluster's links to neighbours that stay inside, mean over the clusters.
+    - "reconstruction": the estimator's `score`. It falls with every penalty, so do not choose penalties by it.
+    - "connectedness": the share of a cluster's links to neighbours that stay inside, averaged over the clusters.
     - "modularity": of the links; comparable between numbers of components.
-    - "information": the share of the clusters' entropy that the clusters of neighbours tell.
+    - "information": the share of the clusters' entropy that the clusters of neighbours explain.
     - "silhouette": with cosine distances, on X.
     - "prediction strength": whether a model fitted to the new samples finds the clusters that were predicted
       (Tibshirani & Walther 2005), as an adjusted Rand index. It costs a fit.

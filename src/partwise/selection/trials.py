@@ -1,4 +1,4 @@
-"""Short fits of one problem at different values of what is open, which share whatever does not depend on these."""
+"""Short fits of one problem at different values of its open parameters, sharing what does not depend on these."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ..solvers.starting import Factors
 from ..solvers.starts import as_coordinates
 from .criteria import link_criteria, silhouette
 
-# Labels settle long before the objective does; where a walk begins there is most to do.
+# Labels settle long before the objective does; most sweeps are needed at the beginning of a path.
 SHORT, FIRST = Options(10, 1e-4), Options(30, 1e-4)
 UNLIMITED = Options()
 # Runs of k-means per trial; more where numbers of components are compared, which have one trial each.
 KMEANS_STARTS, MORE_KMEANS_STARTS = 3, 5
-# Clusterings are judged by the links to so many neighbours, whatever the method uses.
+# Clusterings are judged by the links to this many neighbours, whatever the method uses.
 JUDGING_NEIGHBORS = 5
 # Larger is better for all of them.
 CRITERIA = ("connectedness", "modularity", "information", "silhouette")
@@ -44,13 +44,13 @@ class Trial:
 
 
 class Trials:
-    """Makes trials of a problem, with other values of what is open.
+    """Makes trials of a problem, with other values of its open parameters.
 
     Parameters
     ----------
     problem : Problem
     assign : {"kmeans", "argmax"}, default="kmeans"
-        How clusters are read off the codes.
+        How codes are turned into clusters.
     options : Options
         Of the fit that the trials are for.
     verbose : int, default=0
@@ -72,14 +72,14 @@ class Trials:
 
     @cached_property
     def edges(self) -> Any:
-        """The graph by which clusterings are judged: the user's own, or that of the nearest neighbours."""
+        """The graph for judging clusterings: the user's own, or that of the nearest neighbours."""
         given = given_graph(self.problem)
         if given is not None:
             return check_graph(given(self.X.array) if callable(given) else given, self.X.shape[0])
         return neighbor_graph(self.X.array, min(JUDGING_NEIGHBORS, self.X.shape[0] - 1), self._metric)
 
     def own_start(self, values: dict[str, Any], init: str | None = None) -> Factors:
-        """Where the problem itself would start, or where it would from another of the named starts."""
+        """Where the problem itself would start, or where another named start would."""
         problem = self.problem.with_values(values)
         if init is not None:
             problem = problem.from_start(replace(problem.start, init=init))
@@ -95,20 +95,20 @@ class Trials:
         return starts
 
     def carried(self, trial: Trial, values: dict[str, Any]) -> Factors:
-        """Where a trial ended, as a start for other values: components that these tie to samples at their size."""
+        """Where a trial ended, as a start for other values; components that these tie to samples get their size."""
         before, after = (self.problem.with_values(each).anchored for each in (trial.parameters, values))
         return as_coordinates(self.X, *trial.factors) if after and not before else trial.factors
 
     def finish(self, values: dict[str, Any], start: Factors) -> Trial:
-        """As many sweeps as a fit has."""
+        """A trial with as many sweeps as a fit."""
         return self.run(values, start, self.options)
 
     def run(
         self, values: dict[str, Any], start: Factors, options: Options, kmeans_starts: int = KMEANS_STARTS
     ) -> Trial:
-        """Sweeps from somewhere, and a look at the clusters."""
+        """Make sweeps from a start, and judge the clusters."""
         problem = self.problem.with_values(values).begun(start)
-        # A trial is not meant to converge, and what is wrong with a value will show in what it is worth.
+        # A trial is not meant to converge, and a bad value will show in its criteria.
         with quiet():
             state = solve(problem, self.options.inside(options.max_iter, options.tol)).state
             labels = Assignment(state.W, self._assign, self._seed, n_starts=kmeans_starts).labels
@@ -116,7 +116,7 @@ class Trials:
         return Trial(values, (state.W, state.Ht), labels, criteria, distinct_components(state.Ht.T))
 
     def judge(self, labels: IntArray, n_clusters: int) -> dict[str, float]:
-        """What a clustering is worth by every criterion."""
+        """The value of a clustering by every criterion."""
         worth = *link_criteria(self.edges, labels, n_clusters), silhouette(self.X.array, labels, self._metric)
         return dict(zip(CRITERIA, worth, strict=True))
 
