@@ -156,7 +156,7 @@ def test_unfitted_and_foreign_estimators(tmp_path):
     class Own(NMF):
         """A user's own."""
 
-    with pytest.raises(ValueError, match="Own is no estimator of partwise"):
+    with pytest.raises(ValueError, match="Own is not an estimator of partwise"):
         fit(Own(3, max_iter=3), X).save(tmp_path / "model.npz")
 
 
@@ -294,8 +294,8 @@ LIES = {
     "another format": (at("format")("something"), "it is something else"),
     "a later version": (at("format_version")(3), "its format is 3 .*reads formats up to 2"),
     "a version that is no number": (at("format_version")([1]), r"its format is \[1\]"),
-    "a class of scikit-learn": (at("class")("KMeans"), "'KMeans', which is no estimator"),
-    "a class that is no estimator": (at("class")("Links"), "which is no estimator"),
+    "a class of scikit-learn": (at("class")("KMeans"), "'KMeans', which is not an estimator"),
+    "a class that is not an estimator": (at("class")("Links"), "which is not an estimator"),
     "a class that is no text": (at("class")(["NMF"]), "damaged"),
     "an abstract class": (at("class")("BaseFactorization"), "damaged"),
     "another class": (at("class")("NMF"), "damaged"),
@@ -310,7 +310,7 @@ LIES = {
     "brackets": (at("fitted", "scale_")(DEEP), "nested too deeply"),
     "no fitted attributes": (at("fitted")({}), "damaged"),
     "features as text": (at("fitted", "n_features_in_")("15"), "not what they should be"),
-    "other features": (at("fitted", "n_features_in_")(14), "does not go with 14 features"),
+    "other features": (at("fitted", "n_features_in_")(14), "does not fit 14 features"),
     "components as text": (at("fitted", "components_")("none"), "damaged"),
 }
 

@@ -1,4 +1,4 @@
-"""Models of earlier formats, described as the present one would.
+"""Models of earlier formats, translated to the present one.
 
 Format 1 kept the terms of the fit, bound to the training data, and apart from them the training codes, and a second
 model for data beyond the range of squares. Format 2 keeps the terms by which new samples are coded, and the unit. Both
@@ -21,7 +21,7 @@ Tree = Any
 Attributes = Mapping[str, Tree]
 
 WITH_COMPONENTS_OF_SAMPLES = ("ConceptFactorization", "ConvexNMF", "KernelGraphNMF", "LocalSimilarityNMF")
-# Estimators that said where their graph came from by looking at its term.
+# Estimators that recorded the origin of their graph in its term.
 WITH_GRAPH_METHOD = ("ConceptFactorization", "GraphNMF", "KernelGraphNMF", "LocalCoordinateNMF")
 
 # What models with a graph over missing entries said, when neighbours could not be found there.
@@ -77,7 +77,7 @@ def _fitted(kind: str, fitted: Attributes) -> dict[str, Tree]:
 
 
 def _ungauged(tree: Tree) -> Tree:
-    """A penalty as it stands: new codes see it where the components have unit norm."""
+    """The penalty itself: new codes see it where the components have unit norm."""
     return tree["attributes"]["penalty"] if tree["object"] == "Gauged" else tree
 
 
@@ -127,7 +127,7 @@ def _predicted(bound: Attributes, codes: Tree) -> Tree:
     return _object("PredictedCodes", strength=bound["_strength"], **regression, samples=samples, codes=codes)
 
 
-# The bound terms of format 1. Those that say nothing of a new code have no term.
+# The bound terms of format 1. Those that do not concern new codes have no term.
 CODING: dict[str, Callable[[Attributes, Tree], Tree | None]] = {
     **dict.fromkeys(
         ("BoundFrobenius", "BoundOrthogonalFit", "BoundTriFit"), lambda bound, codes: _object("Frobenius", weights=None)

@@ -1,4 +1,4 @@
-"""Warnings of their own kind, so that they can be filtered."""
+"""Warning classes, so that users can filter them."""
 
 
 class DuplicateComponentsWarning(UserWarning):

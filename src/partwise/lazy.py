@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first asked for, so that importing the package takes no time."""
+"""Names of a package that are imported on first use, so that importing the package takes no time."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ UNSAVED = ("_skl_callbacks", "_metadata_request")
 
 
 class Persistent:
-    """Gives an estimator `save`, and pickles that tell which version of partwise wrote them.
+    """Gives an estimator `save`, and pickles that record which version of partwise wrote them.
 
     Must come before `BaseEstimator` among the bases.
     """
@@ -42,15 +42,14 @@ class Persistent:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file that :func:`partwise.load` reads.
 
-        Everything that `transform`, `predict` and `labels_` need is included, also the training samples where the
-        method links new samples to them. Parameters come back equal, and data among them as plain arrays: a data frame
-        as an array, a sparse matrix of any format as CSR or CSC. Requests for metadata (`set_fit_request`) are not
-        saved.
+        Everything that `transform`, `predict` and `labels_` need is included, even the training samples if the method
+        links new samples to them. Parameters are restored, with data among them as plain arrays: a data frame as an
+        array, a sparse matrix of any format as CSR or CSC. Requests for metadata (`set_fit_request`) are not saved.
 
         Parameters
         ----------
         path : path-like
-            An npz file, without pickles; replaced as a whole.
+            An npz file without pickles; replaced whole.
 
         Raises
         ------
@@ -61,7 +60,7 @@ class Persistent:
             An OSError that says in one sentence why the file cannot be written.
         """
         check_is_fitted(self)
-        # Labels are found when they are first asked for; a saved model has them.
+        # Labels are computed when first asked for; a saved model has them.
         getattr(self, "labels_", None)
         save_model(self, path)
 
@@ -88,7 +87,7 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     kind, classes = type(estimator), known_classes()
     name = kind.__name__
     if classes.get(name) is not kind:
-        raise ValueError(f"{name} is no estimator of partwise; use pickle to keep it.")
+        raise ValueError(f"{name} is not an estimator of partwise; use pickle to keep it.")
     packer = Packer(classes)
     parameters = estimator.get_params(deep=False)
     if parameters.get("callbacks") is not None:
@@ -110,12 +109,12 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     path : path-like
     max_bytes : int, optional
         Most bytes that the model may take in memory; by default 4 GiB, or half of the machine's memory if that is less.
-        A small file can declare much.
+        A small file can declare a large model.
 
     Returns
     -------
     model : estimator
-        Its `transform`, `predict` and `labels_` are those of the model that was saved, to the bit.
+        Its `transform`, `predict` and `labels_` are those of the saved model, bit for bit.
 
     Raises
     ------
@@ -142,7 +141,7 @@ def _read_2(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Any:
     unpacker = Unpacker(arrays, classes)
     kind = classes.get(header["class"])
     if kind is None or not issubclass(kind, BaseEstimator):
-        raise Refused(f"it holds a {header['class']!r}, which is no estimator of this version")
+        raise Refused(f"it holds a {header['class']!r}, which is not an estimator of this version")
     parameters = {key: unpacker.unpack(tree) for key, tree in header["parameters"].items()}
     model: Any = kind(**parameters)
     model.__dict__.update({key: unpacker.unpack(tree) for key, tree in header["fitted"].items()})
@@ -154,19 +153,19 @@ def _read_1(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Any:
     return _read_2(from_format_1(header, arrays), arrays)
 
 
-# A reader for every format that was ever written.
+# A reader for every format ever written.
 READERS: dict[int, Callable[[Mapping[str, Any], Mapping[str, Array]], Any]] = {1: _read_1, 2: _read_2}
 
 
 def _check_factors(model: Any) -> None:
-    """See that the factors fit each other and the number of features: compiled code relies on it."""
+    """Check that the factors fit each other and the number of features: compiled code relies on it."""
     m, codes = model.n_features_in_, model.embedding_
     if not isinstance(m, int) or not isinstance(codes, np.ndarray) or codes.ndim != 2 or codes.dtype.kind != "f":
         raise Refused("its factors are not what they should be")
     components = getattr(model, "components_", None)
     if components is not None and (components.shape != (codes.shape[1], m) or components.dtype.kind != "f"):
         raise Refused(
-            f"its components have shape {components.shape}, which does not go with {m} features and codes of shape "
+            f"its components have shape {components.shape}, which does not fit {m} features and codes of shape "
             f"{codes.shape}"
         )
 
@@ -174,7 +173,7 @@ def _check_factors(model: Any) -> None:
 def known_classes() -> dict[str, type]:
     """The classes that a file may name, by name: all that are defined in partwise's rooms.
 
-    The rooms' modules are imported here, since nothing else need have asked for them yet. A file has no say in what is
+    The rooms' modules are imported here, since nothing else may have imported them yet. A file cannot influence what is
     imported.
     """
     found: dict[str, type] = {}

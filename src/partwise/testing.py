@@ -1,10 +1,10 @@
-"""Check that a term is what it says: for the terms of this package and for those that users write.
+"""Check that a term is consistent: for the terms of this package and for users' own.
 
 >>> from partwise.terms import L2
 >>> from partwise.testing import check_term
 >>> check_term(L2(0.5))
 
-And the list of all estimators, for tests that every one has to pass.
+And the list of all estimators, for tests that each must pass.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TOLERANCE = 1e-5
 
 
 def all_estimators() -> dict[str, type[Any]]:
-    """Every estimator that the package exports, by name. One that is exported is on the list."""
+    """Every estimator that the package exports, by name."""
     exported = {name: getattr(estimators, name) for name in estimators.__all__}
     return {
         name: thing for name, thing in exported.items() if isinstance(thing, type) and issubclass(thing, BaseEstimator)
@@ -51,14 +51,14 @@ def check_term(
 ) -> None:
     """Raise an AssertionError that says what is wrong with a term; return None if nothing is.
 
-    The term is bound to the data and examined at random factors, as it stands and, if it is a penalty, under the gauge:
+    The term is bound to the data and examined at random factors, by itself and, if it is a penalty, under the gauge:
 
     - its gradient P − N agrees with finite differences of its value, for each factor;
     - every part of N and P is finite and non-negative;
     - its quadratic, where it offers one, has the gradient of the value and never lies below it;
     - a multiplicative step on this term alone does not raise its value;
-    - a penalty stretches with its columns as its degree says;
-    - the term by which it codes new samples, bound to the same data, does as well for the codes.
+    - a penalty scales with its columns as its degree says;
+    - the term by which it codes new samples, bound to the same data, passes the same tests for the codes.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def _check_bound(
         stepped = state.replace(factor, state[factor] * ratio(split, state[factor]))
         assert bound.value(stepped) <= value + 1e-9 * abs(value), (
             f"{name}: a multiplicative step of the {factor} raises the value from {value} to {bound.value(stepped)}; "
-            "a part of `up` or `down` stands at a power that does not majorise it."
+            "a part of `up` or `down` has a power that does not majorise it."
         )
 
 
@@ -161,7 +161,7 @@ def _check_quadratic(
 ) -> None:
     name = type(bound).__name__
     quadratic = bound.quadratic(state, factor)
-    assert quadratic is not None, f"{name}: split() speaks of the {factor}, but quadratic() is None for them."
+    assert quadratic is not None, f"{name}: split() covers the {factor}, but quadratic() is None for them."
     F = state[factor]
     N, P = quadratic.split(F, lambda: state.product(factor)).halves()
     gradient = np.broadcast_to(np.asarray(P) - np.asarray(N), F.shape)
@@ -186,7 +186,7 @@ def _check_degree(bound: BoundPenalty, state: State) -> None:
 
 
 def _check_new(bound: BoundTerm, state: State, new: Operand, rng: np.random.RandomState) -> None:
-    """New samples are coded one by one, by a term that stands the same tests; or a sentence says why they cannot be."""
+    """New samples are coded one by one, by a term that passes the same tests; or a sentence says why they cannot be."""
     name = type(bound).__name__
     term = bound.for_new(state)
     assert term is None or isinstance(term, Term), (

@@ -23,7 +23,7 @@ def test_the_machine_says_what_it_has(monkeypatch):
 def test_what_fits_and_what_does_not(monkeypatch):
     monkeypatch.setattr(memory, "machine_memory", lambda: 2.0**30)
     check_fits(2**30, "It", "Take less.")
-    with pytest.raises(ValueError, match=r"^It needs about 2 GiB, and this machine has 1\. Take less\.$"):
+    with pytest.raises(ValueError, match=r"^It needs about 2 GiB, but this machine has 1\. Take less\.$"):
         check_fits(2**31, "It", "Take less.")
 
 

@@ -142,7 +142,7 @@ def test_bad_smoothness(S, message):
         (Frobenius(np.ones((3, 3))), "They must agree"),
         (Frobenius(-np.ones(X.shape)), "non-negative"),
         (Frobenius(np.array([["a"] * 6] * 12)), "numbers"),
-        (BetaDivergence("cauchy"), "not known"),
+        (BetaDivergence("cauchy"), "unknown"),
         (L1(1.0, "rows"), "'codes' or 'components'"),
     ],
 )

@@ -106,7 +106,7 @@ def test_entries_that_must_be_zero(fit):
         (KNOWN[:, :5], r"have shape \(2, 5\); X has 12 features"),
         (-KNOWN, "must not be negative"),
         (np.full((1, 12), np.nan), "NaN or infinity"),
-        (np.ones((5, 12)), "5 components are fixed, and n_components=4"),
+        (np.ones((5, 12)), "5 components are fixed, but n_components=4"),
         (np.vstack([KNOWN, np.zeros(12)]), "zero everywhere"),
     ],
 )
@@ -123,7 +123,7 @@ def test_the_number_of_components_must_be_known():
 def test_places_must_fit_the_values():
     with pytest.raises(ValueError, match="`where` has shape"):
         Factorization(4, components=Fixed(KNOWN, [True])).fit(X)
-    with pytest.raises(ValueError, match="cannot be had together"):
+    with pytest.raises(ValueError, match="cannot be combined"):
         Factorization(4, components=Fixed(KNOWN, KNOWN > 1, rest=Fixed(KNOWN))).fit(X)
     terms = [Frobenius(), NeighborGraph(1.0)]
     with pytest.raises(ValueError, match="30 samples"):

@@ -140,7 +140,7 @@ CASES = [
         "more entries than 32 bits count, routines of scikit-learn",
         applies=lambda model: not counts_itself(model),
         act=beyond_32_bits,
-        expected=Refused(ValueError, "which counts up to"),
+        expected=Refused(ValueError, "which can only count to"),
     ),
     Case("D", "indices not sorted", unsorted, SAME),
     Case("D", "entries stored in two halves", duplicates, SAME),

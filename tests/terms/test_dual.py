@@ -93,7 +93,7 @@ def test_refusals():
     with pytest.raises(TypeError, match="made of samples"):
         DualFit().bind(operand).value(plain)
     given = DualState(GivenKernel(as_operand(X @ X.T)), np.ones((12, 3)), np.ones((12, 3)))
-    with pytest.raises(TypeError, match="weighs features"):
+    with pytest.raises(TypeError, match="weights features"):
         RobustDualFit(1.0).bind(operand).value(given)
     with pytest.raises(TypeError, match="made of samples"):
         DualFit().bind(operand).for_new(plain)

@@ -1,4 +1,4 @@
-"""The positive entries of X, by samples or by features: all that a Poisson likelihood needs to see one by one."""
+"""The positive entries of X, by samples or by features: all that a Poisson likelihood needs individually."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from .operand import BLOCK_BYTES
 from .types import CODES, Array, Factor
 
-# Lists of the positive entries are kept if these are at most such a share of an array: both lists then take no more
-# memory than the array itself, and making them anew for every sweep would cost as much as the steps.
+# Lists of the positive entries are kept if these are at most this share of an array: both lists then take no more
+# memory than the array itself, and rebuilding them for every sweep would cost as much as the steps.
 MOST_KEPT = 1 / 3
 
 
@@ -29,7 +29,7 @@ class CountRows(NamedTuple):
     indices : ndarray of int
         Rows of the other factor.
     counts : ndarray
-        How much the entry weighs in the likelihood: its value times its weights. Zeros do no harm.
+        The weight of the entry in the likelihood: its value times its weights. Zeros do no harm.
     values : ndarray
         The entry itself.
     """
@@ -42,7 +42,7 @@ class CountRows(NamedTuple):
 
     @property
     def entries(self) -> tuple[Any, ...]:
-        """All but the rows, as compiled loops want it."""
+        """Everything except the rows, as compiled loops need it."""
         return self[1:]
 
 
@@ -100,7 +100,7 @@ class SparseCounts(Counts):
 
 
 class DenseCounts(Counts):
-    """Entries of an array, listed block by block: once if they are few, otherwise whenever they are needed.
+    """Entries of an array, listed block by block: once if they are few, otherwise whenever needed.
 
     Parameters
     ----------

@@ -6,15 +6,15 @@ import numpy as np
 
 from .types import Array
 
-# What is computed from equal samples differs by rounding, which depends on the processor: by at most this power of the
+# Results computed from equal samples differ by rounding, which depends on the processor: by at most this power of the
 # machine epsilon, relative to the largest entry.
 ROUNDING = 0.75
-# Rows looked at together; of ordinary data the first of these differ already.
+# Rows compared at a time; in ordinary data the first of these already differ.
 CHUNK = 256
 
 
 def count_distinct(rows: Array, most: int) -> int:
-    """How many of the rows are different, up to as many as anyone asks for.
+    """How many of the rows are distinct, counted up to a limit.
 
     Parameters
     ----------

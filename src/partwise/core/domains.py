@@ -1,7 +1,7 @@
 """What a factor may be: non-negative, of either sign, with columns of unit norm, on the simplex, and so on.
 
 A domain is a small frozen value that knows no solver. It brings a start into itself, gives the nearest factor in it,
-says whether the gradient can tell how far a factor is from the best one, and which columns may be stretched, so that
+says whether the gradient shows how far a factor is from the best one, and which columns may be stretched, so that
 the scale can move to the other factor. Factors come as W and Hᵀ: a column belongs to a component, a row to a sample or
 a feature.
 """
@@ -37,8 +37,8 @@ class Domain(ABC):
     stretches : bool
         A column may be stretched without leaving the domain.
     measured : bool
-        The gradient along the domain tells how far a factor is from the best one. If False, the factor does not enter
-        the optimality measure: what a sweep gains must do.
+        The gradient along the domain shows how far a factor is from the best one. If False, the factor does not enter
+        the optimality measure, and the gain of a sweep is used instead.
     """
 
     words: ClassVar[str]
@@ -47,11 +47,11 @@ class Domain(ABC):
     measured: ClassVar[bool] = True
 
     def bind(self, X: Operand, factor: Factor, n_components: int) -> Domain:
-        """The domain for a factor of these data; what does not fit them is refused in a sentence."""
+        """The domain for a factor of these data; refuses what does not fit them."""
         return self
 
     def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
-        """A non-negative start brought into the domain, and the lengths that its columns left to the other factor."""
+        """A non-negative start brought into the domain, and the scales its columns leave to the other factor."""
         return self.project(F, factor), np.ones(F.shape[1], F.dtype)
 
     @abstractmethod
@@ -59,7 +59,7 @@ class Domain(ABC):
         """The nearest factor in the domain."""
 
     def tangent(self, F: Array, N: Half, P: Half, factor: Factor) -> tuple[Half, Half]:
-        """The gradient P − N along the domain, in non-negative halves again."""
+        """The gradient P − N along the domain, again in non-negative halves."""
         return N, P
 
     def stretchable(self, F: Array, factor: Factor) -> Array:
@@ -71,7 +71,7 @@ class Domain(ABC):
         return 0
 
     def for_new(self) -> Domain:
-        """What the codes of new samples may be, each for itself."""
+        """The domain of the code of a single new sample."""
         return self
 
 
@@ -82,7 +82,7 @@ class NonNegative(Domain):
     words = "non-negative"
 
     def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
-        """As it is."""
+        """Unchanged."""
         return F, np.ones(F.shape[1], F.dtype)
 
     def project(self, F: Array, factor: Factor) -> Array:
@@ -95,7 +95,7 @@ NON_NEGATIVE = NonNegative()
 
 @dataclass(frozen=True)
 class Free(Domain):
-    """Entries of either sign. Solvers find the best factor for the other one, so that there is nothing to measure."""
+    """Entries of either sign. Solvers find the best factor given the other one, so there is nothing to measure."""
 
     words = "of either sign"
     signed = True
@@ -123,7 +123,7 @@ class UnitNorm(Domain):
         return self
 
     def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
-        """Its columns at unit norm; an empty one with equal entries."""
+        """Columns scaled to unit norm; an empty one gets equal entries."""
         norms = column_norms(F).astype(F.dtype)
         empty = norms == 0
         F = F / np.where(empty, 1, norms)
@@ -135,12 +135,12 @@ class UnitNorm(Domain):
         return _by_columns(F, onto_unit)
 
     def tangent(self, F: Array, N: Half, P: Half, factor: Factor) -> tuple[Half, Half]:
-        """Take out of each column the part along the column itself."""
+        """Remove from each column the part along the column itself."""
         radial = np.einsum("ij,ij->j", F, np.asarray(P) - np.asarray(N), dtype=np.float64)
         return N + F * np.maximum(radial, 0), P + F * np.maximum(-radial, 0)
 
     def for_new(self) -> Domain:
-        """Unit norm is said of a column over all samples, and of a new sample nothing."""
+        """Unit norm concerns a column over all samples, not a single new one."""
         return NON_NEGATIVE
 
 
@@ -153,13 +153,13 @@ class Simplex(Domain):
 
     @staticmethod
     def axis(factor: Factor) -> int:
-        """Over which axis of the factor sums are taken: a component is a column of Hᵀ, a code is a row of W."""
+        """The axis of the factor over which sums are taken: a component is a column of Hᵀ, a code is a row of W."""
         return 1 if factor == CODES else 0
 
     def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
-        """Divided by its sums; what is empty has equal entries."""
+        """Divided by its sums; empty components or codes get equal entries."""
         axis = self.axis(factor)
-        # The sums of components go to the codes. Codes leave what is common to all of them.
+        # The sums of components go to the codes. Codes pass on only their common scale.
         sums = F.sum(axis=axis)
         lengths = sums if axis == 0 else np.full(F.shape[1], sums.mean(dtype=np.float64), F.dtype)
         sums = np.expand_dims(sums, axis)
@@ -171,7 +171,7 @@ class Simplex(Domain):
         return onto_simplex(F, self.axis(factor))
 
     def tangent(self, F: Array, N: Half, P: Half, factor: Factor) -> tuple[Half, Half]:
-        """Every entry may give to every other of its sum: what moves all of them alike does not count."""
+        """Entries of a sum may exchange their shares: what moves all of them equally does not count."""
         radial = (F * (np.asarray(P, np.float64) - N)).sum(axis=self.axis(factor), keepdims=True)
         return N + np.maximum(radial, 0), P + np.maximum(-radial, 0)
 
@@ -184,7 +184,7 @@ class OneEntry(Domain):
     measured = False
 
     def project(self, F: Array, factor: Factor) -> Array:
-        """Of every row the largest entry is kept."""
+        """The largest entry of every row is kept."""
         rows, largest = np.arange(len(F)), F.argmax(axis=1)
         kept = np.zeros_like(F)
         kept[rows, largest] = np.maximum(F[rows, largest], 0)
@@ -221,7 +221,7 @@ class Sparse(Domain):
         return _by_columns(F, lambda column: onto_sparseness(column, self.sparseness))
 
     def for_new(self) -> Domain:
-        """Sparseness is said of a column over all samples, and of a new sample nothing."""
+        """Sparseness concerns a column over all samples, not a single new one."""
         return NON_NEGATIVE
 
 
@@ -242,7 +242,7 @@ class RankOne(Domain):
     def bind(self, X: Operand, factor: Factor, n_components: int) -> Domain:
         """The shape must have as many entries as there are features."""
         if factor == CODES:
-            raise ValueError("RankOne() is for components: codes are no arrays of the shape of a sample.")
+            raise ValueError("RankOne() is for components: codes do not have the shape of a sample.")
         n_features = X.shape[1]
         shape = (n_features,) if self.shape is None else tuple(self.shape)
         if not shape or not all(isinstance(size, Integral) and int(size) > 0 for size in shape):
@@ -254,7 +254,7 @@ class RankOne(Domain):
         return RankOne(tuple(int(size) for size in shape))
 
     def project(self, F: Array, factor: Factor) -> Array:
-        """Its columns at rank one, by their sums along the axes."""
+        """Columns reduced to rank one by their sums along the axes."""
         return outer_products(split_modes(onto_nonnegative(F), self.shape))
 
 

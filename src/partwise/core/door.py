@@ -1,7 +1,7 @@
 """The one door: whatever holds numbers becomes a float array, or a float `csr_array` with sorted, unique indices.
 
-Every public function that takes data lets them in here. Behind the door there is one sparse type, and its memory is
-shared with the caller's matrix where the format allows it.
+Every public function that takes data reads them here. Behind the door there is one sparse type, which shares memory
+with the caller's matrix where the format allows it.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ def read_data(
     allow_nan : bool, default=False
         Whether entries may be NaN; infinite ones are always refused.
     if_nan : str
-        What to do about entries that are NaN and may not be.
+        What to do about entries that must not be NaN.
     min_samples : int, default=1
     estimator : estimator, optional
-        Who reads, and checks the number and the names of the features.
+        The reader, which checks the number and the names of the features.
     reset : bool, default=False
         Whether the estimator learns these now.
     """
@@ -87,7 +87,7 @@ def read_data(
 
 
 def readable(X: Any, name: str = "X") -> Any:
-    """X, or the array that an object of another library converts to; a sentence on what to give if it does not."""
+    """X, or the array that another library's object converts to; otherwise an error that says what to give."""
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError(
             f"{name} is a numpy masked array, whose mask would be ignored. Give {name}.filled(numpy.nan), and "
@@ -112,16 +112,16 @@ def readable(X: Any, name: str = "X") -> Any:
 
 
 def canonical_csr(matrix: Any, name: str = "X") -> Any:
-    """A sparse matrix or array as `csr_array` with valid, sorted, unique indices; shares memory where it can.
+    """A sparse matrix or array as `csr_array` with valid, sorted, unique indices; shares memory where possible.
 
     Broken index arrays are refused: compiled code would read or write outside the matrix.
     """
     if matrix.ndim != 2:
         raise ValueError(
-            f"Expected 2D array: the sparse {name} has {matrix.ndim} dimension(s), and samples × features has two."
+            f"Expected 2D array: the sparse {name} has {matrix.ndim} dimension(s), but samples × features has two."
         )
     if matrix.dtype.kind in "iu":
-        # Small integers wrap around where entries that are stored twice are added up.
+        # Small integers overflow when entries stored twice are added up.
         matrix = matrix.astype(np.float64)
     try:
         csr = sp.csr_array(_checked(matrix))
@@ -129,7 +129,7 @@ def canonical_csr(matrix: Any, name: str = "X") -> Any:
             csr.check_format(full_check=True)
     except (ValueError, IndexError) as error:
         raise ValueError(
-            f"{name} is not a valid sparse matrix, its structure is broken ({error}); build it anew from its entries."
+            f"{name} is not a valid sparse matrix, its structure is broken ({error}); rebuild it from its entries."
         ) from error
     if not csr.has_canonical_format:
         csr = csr.copy()
@@ -144,7 +144,7 @@ def read_links(links: Any, name: str = "links") -> Any:
 
 
 def _checked(matrix: Any) -> Any:
-    """The matrix without what is not its own, after a look at its indices where conversions would trust them."""
+    """The matrix without unused memory, its indices checked where conversions would trust them."""
     kinds = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
     if matrix.format in kinds:
         check_pointers(matrix.indptr)
@@ -167,21 +167,21 @@ def values_of(X: Any) -> Array:
 def has_nan(X: Any) -> bool:
     """Whether an entry is NaN."""
     values = values_of(X)
-    # The smallest entry is NaN if any is: one pass, and no array of marks.
+    # The smallest entry is NaN if any is: one pass, and no array of flags.
     return bool(values.size) and bool(np.isnan(values.min()))
 
 
 def is_lent(X: Any, given: Any) -> bool:
-    """Whether X, as the door let it in, may share memory with what the caller gave and may still change."""
+    """Whether X, as read here, may share memory with data that the caller may still change."""
     if isinstance(given, np.ndarray) or sp.issparse(given):
         theirs = list(_parts(given))
         return any(np.may_share_memory(ours, part) for ours in _parts(X) for part in theirs)
-    # What else converts without a copy, a DataFrame for example, gives a view.
+    # Anything else that converts without a copy, such as a DataFrame, gives a view.
     return any(part.base is not None for part in _parts(X))
 
 
 def _parts(X: Any) -> Iterator[Array]:
-    """The arrays that X consists of."""
+    """The arrays that make up X."""
     if not sp.issparse(X):
         yield X
         return

@@ -1,7 +1,7 @@
-"""Components made of samples: H = Pᵀ Φ, with coefficients P (n × k) in the place of the second factor.
+"""Components made of samples: H = Pᵀ Φ, with coefficients P (n × k) in place of the second factor.
 
-Φ holds the features of the samples: X itself, or a map of it. Everything is then said by K = Φ Φᵀ, the kernel of the
-samples, which is applied and never formed::
+Φ holds the features of the samples: X itself, or a map of it. Everything then depends only on K = Φ Φᵀ, the kernel of
+the samples, which is applied and never formed::
 
     ‖Φ − W Pᵀ Φ‖² = tr K − 2 tr(Wᵀ K P) + tr(WᵀW Pᵀ K P)
 
@@ -29,7 +29,7 @@ class KernelMatrix(RowMatrix):
     Attributes
     ----------
     operand : Operand
-        What it is made from.
+        The data it is computed from.
     signed : bool
         Whether K may have negative entries.
     """
@@ -38,12 +38,12 @@ class KernelMatrix(RowMatrix):
     signed: bool = False
 
     def image(self, F: Array) -> Array | None:
-        """Φᵀ F, if the features are at hand."""
+        """Φᵀ F, if the features are known."""
         return None
 
     @abstractmethod
     def dot(self, F: Array, image: Array | None = None) -> Array:
-        """K F, given Φᵀ F if that is known."""
+        """K F, given Φᵀ F if it is known."""
 
     @abstractmethod
     def bound(self, F: Array) -> Array:
@@ -105,18 +105,18 @@ class FeatureKernel(KernelMatrix):
         return np.concatenate([_squares(x) @ weights for _, x in self.operand.row_blocks()])
 
     def diagonal(self) -> Array:
-        """‖φ_i‖² of every sample, features counted by their weights."""
+        """‖φ_i‖² of every sample, with weighted features."""
         return self._diagonal
 
     def energy(self, F: Array) -> Array:
-        """‖Φᵀ f_j‖², features counted by their weights."""
+        """‖Φᵀ f_j‖², with weighted features."""
         image = self.image(F)
         weighted = image if self._weights is None else self._weights * image
         return np.einsum("ij,ij->j", image, weighted, dtype=np.float64, casting="safe")
 
 
 class GivenKernel(KernelMatrix):
-    """A kernel with its entries, dense or sparse. Its halves are those of its entries.
+    """A kernel given by its entries, dense or sparse. Its halves are those of its entries.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class GivenKernel(KernelMatrix):
 
 
 class DualState(State):
-    """The pair (W, P) with the products derived from it; P stands where other states have Hᵀ.
+    """The pair (W, P) with the products derived from it; P replaces the Hᵀ of other states.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class DualState(State):
 
     @property
     def components(self) -> Array:
-        """H = Pᵀ Φ; Pᵀ where there are no features."""
+        """H = Pᵀ Φ; Pᵀ if there are no features."""
         image = self.image(COMPONENTS)
         return (self.P if image is None else image).T
 

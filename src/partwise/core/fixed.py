@@ -1,4 +1,4 @@
-"""A domain of which some entries are known: they stay where they are."""
+"""A domain in which some entries are known and stay as they are."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .types import CODES, Array, Factor, column_norms
 
 
 def rest_of(domain: Domain) -> Domain:
-    """What the part of a factor may be that is not fixed."""
+    """The domain of the part of a factor that is not fixed."""
     return domain.rest if isinstance(domain, Fixed) else domain
 
 
 @dataclass(frozen=True, eq=False)
 class Fixed(Domain):
-    """Given components, codes or entries stay as they are, to the last digit; the rest may be what another domain says.
+    """Given components, codes or entries stay as they are, to the last digit; the rest lies in another domain.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Fixed(Domain):
     where : array of bool, shape as `values`, optional
         Which of these entries are fixed; by default all of them. The others are learned.
     rest : Domain, default=NonNegative()
-        What the learned part may be. Where single entries are fixed, it is NonNegative or Free.
+        The domain of the learned part. If single entries are fixed, it is NonNegative or Free.
     """
 
     values: Any
@@ -37,7 +37,7 @@ class Fixed(Domain):
 
     @property
     def words(self) -> str:  # type: ignore[override]
-        """With what the rest is."""
+        """Including those of the rest."""
         return f"with fixed entries and the others {self.rest.words}"
 
     @property
@@ -52,15 +52,15 @@ class Fixed(Domain):
 
     @property
     def stretches(self) -> bool:  # type: ignore[override]
-        """As the rest; not so the columns of which something other than zero is fixed."""
+        """As the rest, except columns with fixed entries other than zero."""
         return self.rest.stretches
 
     def n_held(self, factor: Factor) -> int:
-        """How many of the first columns are fixed as a whole."""
+        """How many of the first columns are entirely fixed."""
         return 0 if self.where is not None else int(self.values.shape[1 if factor == CODES else 0])
 
     def bind(self, X: Operand, factor: Factor, n_components: int) -> Domain:
-        """The values as arrays; what does not fit the data is refused."""
+        """The values as arrays; refuses what does not fit the data."""
         thing, what = ("codes", "columns") if factor == CODES else ("components", "rows")
         values = np.array(self.values, X.dtype, order="C", ndmin=2)
         length, count = values.shape if factor == CODES else values.shape[::-1]
@@ -69,7 +69,7 @@ class Fixed(Domain):
             raise ValueError(f"The fixed {thing} have shape {values.shape}; X has {wanted} {of}. They must agree.")
         if count > n_components:
             raise ValueError(
-                f"{count} {thing} are fixed, and n_components={n_components} counts all of them. Ask for more "
+                f"{count} {thing} are fixed, but n_components={n_components} includes them. Ask for more "
                 "components, or fix fewer."
             )
         where = None if self.where is None else np.array(self.where, bool, ndmin=2)
@@ -81,12 +81,12 @@ class Fixed(Domain):
         if (given < 0).any() and not self.rest.signed:
             raise ValueError(f"The fixed {thing} must not be negative, unless the rest is Free().")
         if where is None and not values.any(axis=0 if factor == CODES else 1).all():
-            raise ValueError(f"Some {what} of the fixed {thing} are zero everywhere: they would stand for nothing.")
+            raise ValueError(f"Some {what} of the fixed {thing} are zero everywhere: they would represent nothing.")
         allowed = (NonNegative, Free) if where is not None or factor == CODES else (
             NonNegative, Free, UnitNorm, Simplex, Sparse
         )  # fmt: skip
         if not isinstance(self.rest, allowed):
-            raise ValueError(f"Fixed entries and a rest {self.rest.words} cannot be had together for the {thing}.")
+            raise ValueError(f"Fixed entries and a rest {self.rest.words} cannot be combined for the {thing}.")
         return replace(self, values=given, where=where, rest=self.rest.bind(X, factor, n_components))
 
     def put(self, F: Array, factor: Factor) -> Array:
@@ -97,13 +97,13 @@ class Fixed(Domain):
         return F
 
     def _oriented(self, factor: Factor) -> tuple[Array, Array | None]:
-        """Values and places as they stand in W or Hᵀ."""
+        """Values and places in the orientation of W or Hᵀ."""
         if factor == CODES:
             return self.values, self.where
         return self.values.T, None if self.where is None else self.where.T
 
     def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
-        """Both domains entered; a fixed column leaves the length by which it differs from that of the start."""
+        """Enter both domains; a fixed column passes on the scale by which it differs from the start."""
         entered, lengths = self.rest.entered(F, factor)
         entered = self.put(entered, factor)
         n_held = self.n_held(factor)
@@ -115,7 +115,7 @@ class Fixed(Domain):
         return self.put(self.rest.project(F, factor), factor)
 
     def tangent(self, F: Array, N: Half, P: Half, factor: Factor) -> tuple[Half, Half]:
-        """Nothing moves fixed entries."""
+        """Fixed entries do not move."""
         N, P = (np.broadcast_to(half, F.shape) for half in self.rest.tangent(F, N, P, factor))
         values, where = self._oriented(factor)
         held = np.zeros(F.shape, bool)
@@ -123,12 +123,12 @@ class Fixed(Domain):
         return np.where(held, P, N), P
 
     def stretchable(self, F: Array, factor: Factor) -> Array:
-        """The columns of which nothing but zeros is fixed, if the rest can be stretched."""
+        """The columns with no fixed entries other than zeros, if the rest can be stretched."""
         values, _ = self._oriented(factor)
         free = self.rest.stretchable(F, factor)
         free[: values.shape[1]] &= ~values.any(axis=0)
         return free
 
     def for_new(self) -> Domain:
-        """Of the codes of new samples nothing is known."""
+        """Nothing is known about the codes of new samples."""
         return self.rest.for_new()

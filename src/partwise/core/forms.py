@@ -1,10 +1,10 @@
-"""The forms in which a term speaks to a solver: a quadratic, one by rows, a sum of logarithms, halves of a gradient.
+"""The forms in which terms are given to solvers: a quadratic, one by rows, a sum of logarithms, halves of a gradient.
 
 With the other factor fixed, nearly every objective of this family is a non-negative convex quadratic in a factor F::
 
     q(F) = Σ_t tr(Fᵀ S_t F B_t) − 2 tr(Fᵀ A),   F ≥ 0,   A = A⁺ − A⁻
 
-Terms hand over the parts, not their sums, so that a solver can use them as it likes: the coordinate solver adds them
+Terms provide the parts, not their sums, so that each solver can use them as it needs: the coordinate solver adds them
 up, the multiplicative one needs the non-negative halves of the gradient.
 """
 
@@ -45,7 +45,7 @@ class Coupling:
 
     @property
     def curvatures(self) -> Array:
-        """The diagonal of B: how much each column is curved."""
+        """The diagonal of B: the curvature of each column."""
         return self.gram if self.gram.ndim == 1 else self.gram.diagonal()
 
     def dot(self, F: Array) -> Array:
@@ -79,10 +79,10 @@ class Quadratic:
     Attributes
     ----------
     data : float or ndarray of shape (rows,), optional
-        How often the data's own pull, `State.product`, is part of A⁺. It is left out of `attract` because a solver may
-        want to compute it block by block.
+        The multiple of the data's own pull, `State.product`, in A⁺. It is left out of `attract` because a solver may
+        compute it block by block.
     attract, repel : ndarray of shape (rows, k) or broadcastable to it, optional
-        The rest of A⁺, and A⁻; both non-negative. (The data's own pull may have either sign, if the data have.)
+        The rest of A⁺, and A⁻; both non-negative. (The data's own pull may have either sign, like the data.)
     couplings : tuple of Coupling
     """
 
@@ -193,8 +193,8 @@ class RowSquares:
 class Split:
     """The gradient of a term as P − N, both non-negative, each part with the power of the step it belongs to.
 
-    A multiplicative step looks for the ratio r = new / old, entry by entry, at which a majoriser of the objective is
-    flat. The majorisers of this family have derivatives that are sums of powers of r::
+    A multiplicative step finds the ratio r = new / old, entry by entry, at which the slope of a majoriser of the
+    objective vanishes. The majorisers of this family have derivatives that are sums of powers of r::
 
         Σ_e up[e] rᵉ − Σ_e down[e] rᵉ
 
@@ -206,7 +206,7 @@ class Split:
     up, down : dict of float to ndarray
         The parts of P and of N by their power.
     quadratic : bool
-        The term is a convex quadratic of the factor. If all terms are, N / P is a descent step as it stands.
+        The term is a convex quadratic of the factor. If all terms are, N / P is itself a descent step.
     """
 
     up: dict[float, Array] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Index arrays of sparse matrices: whether they hold together, and those that routines of others can count with."""
+"""Index arrays of sparse matrices: whether they are consistent, and narrow ones for other libraries' routines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST = int(np.iinfo(np.int32).max)
 def check_pointers(indptr: Any) -> None:
     """Refuse row or column pointers that fall: compiled code would read or write outside the matrix.
 
-    scipy's own check passes over matrices whose last pointer is zero or negative.
+    scipy's own check accepts matrices whose last pointer is zero or negative.
     """
     if indptr.size == 0 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
         raise ValueError("its index pointers do not rise from zero")
@@ -30,14 +30,14 @@ def narrow(matrix: Any, routine: str) -> Any:
     Parameters
     ----------
     matrix : sparse matrix
-        Its data are shared, and so are its indices if they are narrow already.
+        Its data are shared, and so are its indices if they are already narrow.
     routine : str
         Who needs it, for the message.
     """
     if not countable(matrix):
         raise ValueError(
-            f"A sparse matrix of shape {matrix.shape} with {matrix.nnz} entries was given to {routine}, which counts "
-            f"up to {MOST}. Take fewer samples, or settings that do without {routine}."
+            f"A sparse matrix of shape {matrix.shape} with {matrix.nnz} entries was given to {routine}, which can only "
+            f"count to {MOST}. Use fewer samples, or settings that do not need {routine}."
         )
     same = type(matrix)(matrix.shape, dtype=matrix.dtype)
     same.data = matrix.data

@@ -1,4 +1,4 @@
-"""Ctrl-C where one fit follows the other."""
+"""Ctrl-C where one fit follows another."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 
 def fit_whole(model: Any, *arguments: Any) -> Any:
-    """Fit a model and give it back; Ctrl-C goes on to the caller.
+    """Fit a model and return it; Ctrl-C is passed on to the caller.
 
-    An estimator that is interrupted keeps what it has, and its `fit` returns. Work that is made of several fits must
-    not take half of one for a whole and go on.
+    An interrupted estimator keeps what it has, and its `fit` returns. Work that consists of several fits must not take
+    an unfinished one for complete and continue.
 
     Parameters
     ----------

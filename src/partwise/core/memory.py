@@ -1,4 +1,4 @@
-"""How much memory there is, so that what cannot fit is refused before any of it is taken."""
+"""How much memory there is, so that what cannot fit is refused before any is allocated."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def check_fits(needed: float, what: str, instead: str) -> None:
     memory = machine_memory()
     if needed > memory:
         raise ValueError(
-            f"{what} needs about {needed / 2**30:.3g} GiB, and this machine has {memory / 2**30:.3g}. {instead}"
+            f"{what} needs about {needed / 2**30:.3g} GiB, but this machine has {memory / 2**30:.3g}. {instead}"
         )

@@ -92,7 +92,7 @@ class Objective:
         return [name for name, term in zip(self.names, self.terms, strict=True) if not term.offers_entries]
 
     def optimality(self, state: State) -> float:
-        """How much one more step could still gain, to first order, relative to the size of the problem.
+        """How much another step could still gain, to first order, relative to the size of the problem.
 
         For each factor, a projected gradient step along its domain with the mean curvature of its column; then
         Σ step × gradient over Σ factor × P. It is zero exactly at stationary points (KKT), and does not change when X
@@ -114,7 +114,7 @@ def _gain(F: Array, N: Array | float, P: Array | float) -> float:
     if pull <= 0:
         return 0.0
     mass = F.sum(axis=0)
-    # A column that has all but vanished has a curvature beyond all numbers, and makes no step.
+    # A column that has all but vanished has an infinite curvature, and makes no step.
     with np.errstate(over="ignore"):
         curvature = np.broadcast_to(np.asarray(P, np.float64), F.shape).sum(axis=0) / np.where(mass > 0, mass, 1)
     flat = curvature <= 0

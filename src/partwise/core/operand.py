@@ -1,4 +1,4 @@
-"""The one door to the data: X is touched only through a few products, norms and row blocks.
+"""The one door to the data: X is accessed only through a few products, norms and row blocks.
 
 Everything above this module sees an :class:`Operand`. A new kind of storage (blocks in a file, blocks on workers) is a
 new subclass beside those of `core.storage`; terms and solvers do not change.
@@ -23,9 +23,9 @@ Missing = Literal["nan", "unstored"] | None
 
 # A block of rows fits into the cache together with what is computed from it.
 BLOCK_BYTES = 2**20
-# Temporaries of whole passes that look at every entry may be larger.
+# Temporaries of whole passes that read every entry may be larger.
 ENTRIES_BYTES = 8 * 2**20
-# Sums over the rows are made in parts and added in a fixed order, so that they do not depend on the number of threads.
+# Sums over the rows are computed in parts and added in a fixed order: they do not depend on the number of threads.
 MOST_PARTS, PARTS_BYTES = 16, 64 * 2**20
 # Rows in blocks come in multiples of this, the width of the compiled kernels.
 ROW_MULTIPLE = 64
@@ -36,7 +36,7 @@ CodeRows = Callable[[slice, Array], Array]
 
 
 class Operand(ABC):
-    """Data X, n samples × m features; most methods ask for non-negative entries.
+    """Data X, n samples × m features; most methods require non-negative entries.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Operand(ABC):
         return type(self)(self._X.copy(), self.missing, self.sample_weight) if self.lent else self
 
     def at_work(self) -> AbstractContextManager[None]:
-        """Use threads of our own for products while the context lasts, and one thread for BLAS."""
+        """Use our own threads for products within the context, and one thread for BLAS."""
         return self._workers.open()
 
     @abstractmethod
@@ -82,11 +82,11 @@ class Operand(ABC):
 
     @abstractmethod
     def mean(self) -> float:
-        """Mean of the entries that are known; samples count by their weights."""
+        """Mean of the known entries; samples are weighted."""
 
     @abstractmethod
     def smallest(self) -> float:
-        """The smallest entry of complete data, zeros that are not stored included."""
+        """The smallest entry of complete data, including zeros that are not stored."""
 
     @abstractmethod
     def magnitude(self) -> Operand:
@@ -108,7 +108,7 @@ class Operand(ABC):
 
     @abstractmethod
     def take(self, rows: Array) -> Operand:
-        """The chosen rows, as an operand of their own."""
+        """The chosen rows, as a new operand."""
 
     @abstractmethod
     def _bytes_per_row(self) -> int:
@@ -116,7 +116,7 @@ class Operand(ABC):
 
     @abstractmethod
     def _zero_sum(self, k: int, dtype: Any) -> Array:
-        """Zeros (m × k) in the memory order that `_add_t_dot_rows` likes best."""
+        """Zeros (m × k) in the memory order best for `_add_t_dot_rows`."""
 
     @abstractmethod
     def _dot_rows(self, rows: slice, Ht: Array) -> Array:
@@ -156,7 +156,7 @@ class Operand(ABC):
         code_rows : callable
             Given a slice of rows and X[rows] Hᵀ, returns the codes of these rows. Called from several threads.
         product : ndarray of shape (n, k), optional
-            X Hᵀ, if it is known already.
+            X Hᵀ, if it is already known.
 
         Returns
         -------
@@ -186,7 +186,7 @@ class Operand(ABC):
             yield block, W, W if self.sample_weight is None else self.sample_weight[block, None] * W
 
     def map_rows(self, function: Callable[[slice], None], n_rows: int) -> None:
-        """Call a function on slices that cover `n_rows` rows of something, in threads."""
+        """Call a function on slices that cover `n_rows` rows, in threads."""
         step = _round_up(max(-(-n_rows // MOST_PARTS), LEAST_ROWS))
         self._workers.map(function, (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)))
 
@@ -194,7 +194,7 @@ class Operand(ABC):
         """The rows in a few long slices, one partial sum each, whatever the number of threads."""
         n, m = self.shape
         count = int(np.clip(PARTS_BYTES // (m * k * self.dtype.itemsize), 2, MOST_PARTS))
-        # Not less than a block each: small data are not worth the calls.
+        # At least a block each: small data are not worth the calls.
         least = BLOCK_BYTES // (self._bytes_per_row() + k * self.dtype.itemsize)
         step = _round_up(max(-(-n // count), least))
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
@@ -206,7 +206,7 @@ class Operand(ABC):
             yield slice(start, min(start + step, rows.stop))
 
     def squared_error(self, W: Array, Ht: Array) -> float:
-        """Σ_i s_i ‖x_i − w_i H‖² from residuals: exact where the fit is, at the price of one more product."""
+        """Σ_i s_i ‖x_i − w_i H‖² from residuals: exact where the fit is, at the cost of another product."""
         errors = np.empty(self.shape[0])
 
         def fill(rows: slice) -> None:
@@ -233,7 +233,7 @@ class Operand(ABC):
 
     @property
     def narrow_array(self) -> Any:
-        """The same with indices of 32 bits, if there are any: scikit-learn's k-means takes no others."""
+        """The same with 32-bit indices, if there are any: scikit-learn's k-means accepts no others."""
         return narrow(self._X, "k-means") if sp.issparse(self._X) else self._X
 
 
@@ -242,7 +242,7 @@ def _round_up(n: int) -> int:
 
 
 def sum_in_order(parts: list[Array]) -> Array:
-    """Their sum, always added up in the same way."""
+    """Their sum, always added in the same order."""
     total = parts[0]
     for part in parts[1:]:
         total += part
@@ -250,7 +250,7 @@ def sum_in_order(parts: list[Array]) -> Array:
 
 
 def entry_blocks(n: int, bytes_per_row: int) -> Iterator[slice]:
-    """n rows in slices, for passes that look at every entry."""
+    """n rows in slices, for passes that read every entry."""
     step = max(1, ENTRIES_BYTES // max(1, bytes_per_row))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))

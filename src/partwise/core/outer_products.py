@@ -20,7 +20,7 @@ def outer_products(modes: Sequence[Array]) -> Array:
 def split_modes(Ht: Array, shape: Sequence[int]) -> list[Array]:
     """One matrix per axis, from sums over all other axes; the first one carries the scale, the others sum to one.
 
-    Of components of rank one these are their factors. Of others they are the factors of the nearest component of rank
+    For components of rank one these are their factors. For others they are the factors of the nearest component of rank
     one in the Kullback–Leibler sense.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The nearest point of a set: of a column, or of every row or column of a factor."""
+"""The nearest point of a set: for a column, or for every row or column of a factor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def onto_nonnegative(z: Array) -> Array:
 
 
 def onto_unit(z: Array) -> Array:
-    """The nearest non-negative vector of unit norm: where no entry is positive, the largest one takes it all."""
+    """The nearest non-negative vector of unit norm: if no entry is positive, the largest one becomes 1."""
     w = np.maximum(z, 0)
     norm = float(np.linalg.norm(w))
     if norm > 0:
@@ -27,8 +27,8 @@ def onto_sparseness(z: Array, sparseness: float) -> Array:
 
     Hoyer's sparseness s fixes the ratio c = ‖w‖₁ / ‖w‖₂ = √n − s (√n − 1). The nearest vector has the direction u of
     unit norm with the largest ⟨u, z⟩. If ‖u‖ = 1 is relaxed to ‖u‖ ≤ 1, that is a convex problem with the same solution
-    (Thom & Palm 2013, and the limit of Hoyer's alternating projections), and its optimality conditions say
-    u ∝ max(z − α, 0): α is found by sorting, exactly. The zero vector comes back if no such u has ⟨u, z⟩ > 0.
+    (Thom & Palm 2013, and the limit of Hoyer's alternating projections), and its optimality conditions give
+    u ∝ max(z − α, 0): α is found exactly, by sorting. The result is the zero vector if no such u has ⟨u, z⟩ > 0.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def _direction(z: Array, ratio: float) -> Array:
     alpha = mean - depth
     lower = np.append(ordered[1:], -np.inf)
     fits = possible & (alpha < ordered) & (alpha >= lower)
-    # Rounding may put α a little outside on both sides of a boundary: then the nearest candidate is as good.
+    # Rounding may put α just outside on both sides of a boundary: then the nearest candidate is as good.
     miss = np.where(possible, np.maximum(lower - alpha, alpha - ordered), np.inf)
     used = int(np.argmax(fits)) if fits.any() else int(np.argmin(miss))
     u = np.maximum(z - alpha[used], 0)
@@ -82,7 +82,7 @@ def _direction(z: Array, ratio: float) -> Array:
 
 
 def _shared_peak(z: Array, tied: int, ratio: float) -> Array:
-    """Several largest entries are equal and fewer would do: the first of them gets more than the others."""
+    """Several largest entries are equal and fewer would suffice: the first of them gets more than the others."""
     u = np.zeros_like(z)
     largest = np.flatnonzero(z == z.max())
     rest = tied - 1
@@ -102,7 +102,7 @@ def onto_simplex(F: Array, axis: int) -> Array:
     Entries become max(z − α, 0), with one α for each sum, which is found by sorting.
     """
     z = np.moveaxis(F.astype(np.float64), axis, -1)
-    # What all entries of a sum have in common does not matter, and would cost digits.
+    # A shift common to all entries of a sum does not matter, and would cost digits.
     z = z - z.max(axis=-1, keepdims=True)
     ordered = -np.sort(-z, axis=-1)
     excess = np.cumsum(ordered, axis=-1) - 1

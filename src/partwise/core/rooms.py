@@ -1,4 +1,4 @@
-"""Memory that is used again: touching fresh pages can cost ten times what is then computed in them."""
+"""Reused memory: touching fresh pages can cost ten times as much as the computation in them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .types import Array
 
 
 class Rooms(threading.local):
-    """Arrays by name, one set for every thread; what is in them is lost when the name is asked for again."""
+    """Arrays by name, one set per thread; asking for a name again overwrites its contents."""
 
     def __init__(self) -> None:
         self._arrays: dict[str, Array] = {}
 
     def get(self, name: str, shape: tuple[int, ...], dtype: Any) -> Array:
-        """An array of this shape with anything in it."""
+        """An array of this shape with arbitrary contents."""
         size = math.prod(shape)
         kept = self._arrays.get(name)
         if kept is None or kept.size < size or kept.dtype != dtype:

@@ -1,4 +1,4 @@
-"""How far objectives can be trusted that were computed with rounding errors."""
+"""How far to trust objectives computed with rounding errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOISE = 5e-7
 
 
 def is_resolved(value: float, whole: float, dtype: Any) -> bool:
-    """Whether a squared error is more than the rounding errors of the products from which it was computed.
+    """Whether a squared error exceeds the rounding errors of the products from which it was computed.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def is_resolved(value: float, whole: float, dtype: Any) -> bool:
 
 
 def noise(value: float, whole: float, dtype: Any) -> float:
-    """By how much an objective may seem to rise although it does not. In float64, rises are taken at their word.
+    """By how much an objective may seem to rise although it does not. In float64 every rise counts.
 
     Parameters
     ----------
@@ -43,5 +43,5 @@ def noise(value: float, whole: float, dtype: Any) -> float:
 
 
 def negligible(dtype: Any) -> float:
-    """The share of its first value at which an objective is nothing but rounding errors of the factors."""
+    """The share of its first value below which an objective is only rounding errors of the factors."""
     return 1e-15 if dtype == FLOAT32 else 10 * float(np.finfo(np.float64).eps)

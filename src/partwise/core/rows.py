@@ -73,7 +73,7 @@ class Links(RowMatrix):
     off : csr_array of shape (n, n)
         S without its diagonal.
     row_sums : ndarray of shape (n,), optional
-        S 1, if known better than by adding up: zero for a graph Laplacian.
+        S 1, if known more exactly than by summation: zero for a graph Laplacian.
     """
 
     def __init__(self, diagonal: Array, off: Any, row_sums: Array | None = None):
@@ -115,7 +115,7 @@ class Links(RowMatrix):
         return out
 
     def negative(self, F: Array) -> Array:
-        """The negative links, sign turned: for a Laplacian, the edge weights."""
+        """The negative links with their sign reversed: for a Laplacian, the edge weights."""
         return np.asarray(self._off_negative @ F)
 
     def diagonal(self) -> Array:
@@ -131,7 +131,7 @@ class Links(RowMatrix):
 
 
 class Cliques(RowMatrix):
-    """Every group of rows fully joined: S = strength · Σ_c (n_c I_c − 1_c 1_cᵀ), stored in n numbers.
+    """Every group of rows fully linked: S = strength · Σ_c (n_c I_c − 1_c 1_cᵀ), stored in n numbers.
 
     Parameters
     ----------

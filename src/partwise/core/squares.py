@@ -1,9 +1,9 @@
-"""Weighted squared errors by rows: the Gram matrix that every row of a factor has of its own, made block by block.
+"""Weighted squared errors by rows: every row of a factor has its own Gram matrix, computed block by block.
 
 Σ_p v_ip (x_ip − f_i · g_p)² is f_i Q_i f_iᵀ − 2 f_i · b_i and a constant, with Q_i = Σ_p v_ip g_p g_pᵀ and
-b_i = Σ_p v_ip x_ip g_p. There are three ways to Q: build it up from the entries that count (`Listed`), take the others
-down from the Gram matrix that all rows have in common (`TakenDown`), or multiply the weights with all products
-g_pa g_pb (`Packed`). No more than a block of rows has its Gram matrices at a time.
+b_i = Σ_p v_ip x_ip g_p. There are three ways to Q: build it up from the entries that count (`Listed`), subtract the
+others from the Gram matrix that all rows share (`TakenDown`), or multiply the weights by all products g_pa g_pb
+(`Packed`). Only the Gram matrices of one block of rows are held at a time.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from .rooms import Rooms
 from .state import State
 from .types import CODES, OTHER, Array, Factor
 
-# Where less than this share of a diagonal entry would be left of the common Gram matrix, rounding errors would matter.
+# If less than this share of a diagonal entry of the common Gram matrix were left, rounding errors would matter.
 LEAST_LEFT = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
-# Packed Gram matrices of a block: more than one block of bytes, as products should be wide.
+# Bytes of the packed Gram matrices of a block: more than elsewhere, as products should be wide.
 PACKED_BYTES = 4 * BLOCK_BYTES
 # Products with fewer rows than this are slow.
 LEAST_ROWS = 64
 
 
 class GramRows(NamedTuple):
-    """Q and b of some rows, in memory that the next block may take.
+    """Q and b of some rows, in memory that the next block may reuse.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class GramRows(NamedTuple):
     pulls: Array
 
     def kept(self) -> GramRows:
-        """The same in memory of its own."""
+        """The same in its own memory."""
         return GramRows(self.rows, self.grams.copy(), self.pulls.copy())
 
 
@@ -67,10 +67,10 @@ class Squares(ABC):
 
     @abstractmethod
     def blocks(self, state: State, factor: Factor) -> BlocksOf:
-        """A function that gives Q and b for a slice of the factor's rows, in blocks; it may be called from threads."""
+        """A function that gives Q and b for a slice of the factor's rows, in blocks; threads may call it."""
 
     def _gram_rooms(self, rows: slice, G: Array) -> Iterator[tuple[slice, Array]]:
-        """Blocks of rows, with room for their Gram matrices that fits into the cache."""
+        """Blocks of rows whose Gram matrices fit into the cache, with memory for them."""
         k = G.shape[1]
         step = max(1, BLOCK_BYTES // (k * k * G.dtype.itemsize))
         for start in range(rows.start, rows.stop, step):
@@ -84,7 +84,7 @@ class Listed(Squares):
     Parameters
     ----------
     x : csr_array of shape (n_samples, n_features)
-        What is stored counts.
+        Stored entries count.
     weights : ndarray of shape (nnz,), optional
         Weight of every stored entry.
     """
@@ -133,7 +133,7 @@ class TakenDown(Squares):
     Parameters
     ----------
     X : Operand
-        With NaN where it is unknown; what a sparse array does not store is zero.
+        With NaN where it is unknown; unstored entries of a sparse array are zero.
     sample_weight : ndarray of shape (n_samples,), optional
     """
 
@@ -150,7 +150,7 @@ class TakenDown(Squares):
         return self._missing.tocsc()
 
     def blocks(self, state: State, factor: Factor) -> BlocksOf:
-        """Samples count by their weights, which are the rows' own for the codes and those of G for the components."""
+        """Samples are weighted; the weights are those of the rows for the codes and those of G for the components."""
         from ..kernels.own_grams import take_down
 
         G, s = np.ascontiguousarray(state[OTHER[factor]]), self._sample_weight
@@ -179,7 +179,7 @@ class Packed(Squares):
     Parameters
     ----------
     X : ndarray or csr_array of shape (n_samples, n_features)
-        NaN where unknown; what a sparse array does not store is zero.
+        NaN where unknown; unstored entries of a sparse array are zero.
     weights : ndarray of the same shape, optional
     sample_weight : ndarray of shape (n_samples,), optional
     """
@@ -194,7 +194,7 @@ class Packed(Squares):
     def _squared(self, rows: slice) -> float:
         """Σ v x² of some samples."""
         v, weighed = self._weighed((rows, slice(0, self._X.shape[1])))
-        # v x² = (v x)² / v, which needs no x without NaN.
+        # v x² = (v x)² / v avoids a copy of x without NaN.
         squares = np.divide(weighed.astype(np.float64) ** 2, v, out=np.zeros(v.shape), where=v > 0)
         return float(squares.sum())
 
@@ -229,21 +229,21 @@ class Packed(Squares):
         return blocks
 
     def _add(self, left: Array, right: Array, total: Array, first: bool) -> None:
-        """Add a product to a total, which begins with the first one."""
+        """Add a product to a total, which starts with the first one."""
         if first:
             np.matmul(left, right, out=total)
         else:
             total += np.matmul(left, right, out=self._rooms.get("product", total.shape, total.dtype))
 
     def _tile(self, factor: Factor, n_pairs: int) -> tuple[int, int]:
-        """How many samples and features are looked at together: many features, as they lie side by side."""
+        """How many samples and features are processed together: many features, as they are adjacent in memory."""
         (n, m), size = self._X.shape, self._X.dtype.itemsize
         most = max(LEAST_ROWS, PACKED_BYTES // (n_pairs * size))
         width = min(m, most)
         return min(n, most, max(LEAST_ROWS, BLOCK_BYTES // (width * size))), width
 
     def _weighed(self, place: tuple[slice, slice]) -> tuple[Array, Array]:
-        """The weights of a tile of X, and X times them."""
+        """The weights of a tile of X, and X multiplied by them."""
         from ..kernels.entries import weigh
 
         x = self._X[place]

@@ -15,8 +15,8 @@ T = TypeVar("T")
 class State:
     """The pair (W, Hᵀ) with the products derived from it.
 
-    A state is never changed: :meth:`replace` gives the next one, which keeps every result that does not depend on the
-    replaced factor. So after a sweep (codes, then components) XᵀW is still at hand and the objective costs nothing.
+    A state never changes: :meth:`replace` gives the next one, which keeps every result that does not depend on the
+    replaced factor. So after a sweep (codes, then components) XᵀW is still known and the objective costs nothing.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class State:
         return self.W if factor == CODES else self.Ht
 
     def replace(self, factor: Factor, value: Array) -> State:
-        """The state with one factor exchanged."""
+        """The state with one factor replaced."""
         new = self._with(value, self.Ht) if factor == CODES else self._with(self.W, value)
         kept = OTHER[factor]
         new._memo[kept] = self._memo[kept]
@@ -57,7 +57,7 @@ class State:
         return State(self.X, W, Ht)
 
     def arrays(self) -> dict[str, Array]:
-        """The factors by name: with X, all that makes a state."""
+        """The factors by name: with X, they define the state."""
         return {"W": self.W, "Ht": self.Ht}
 
     def with_arrays(self, arrays: Mapping[str, Array]) -> State:
@@ -70,7 +70,7 @@ class State:
         return self.Ht.T
 
     def recall(self, key: Hashable, depends_on: Factor | None, compute: Callable[[], T]) -> T:
-        """The result stored under `key`, computed now if it is not there.
+        """The result stored under `key`, computed now if it is missing.
 
         `depends_on` names the only factor it depends on; None means both.
         """
@@ -95,7 +95,7 @@ class State:
         return self.recall("gram", factor, lambda: F.T @ (F if weight is None else weight[:, None] * F))
 
     def metric(self, factor: Factor) -> RowMatrix | None:
-        """The M by which columns of a factor are measured, fᵀ M f: samples count by their weights; None is I."""
+        """The M that measures columns of a factor, fᵀ M f: the sample weights; None is I."""
         weight = self.X.sample_weight if factor == CODES else None
         return None if weight is None else Diagonal(weight)
 
@@ -112,11 +112,11 @@ class State:
         return self.recall("product", CODES, lambda: self.X.t_dot(W))
 
     def has_product(self, factor: Factor) -> bool:
-        """Whether the data's pull on a factor is at hand; it depends on the other one alone."""
+        """Whether the data's pull on a factor is known; it depends only on the other factor."""
         return self.knows("product", OTHER[factor])
 
     def cross(self) -> float:
-        """⟨X, W H⟩, samples counted by their weights, from whichever product is at hand."""
+        """⟨X, W H⟩, with weighted samples, from whichever product is known."""
         if self.has_product(COMPONENTS):
             return dot64(self.product(COMPONENTS), self.Ht)
         weight, product = self.X.sample_weight, self.product(CODES)

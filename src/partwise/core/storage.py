@@ -1,4 +1,4 @@
-"""How data lie in memory: dense arrays and sparse matrices behind the one door."""
+"""Data in memory: dense arrays and sparse matrices behind the one door."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .operand import CodeRows, Missing, Operand, entry_blocks, sum_in_order
 from .rooms import Rooms
 from .types import Array, IntArray, dot64
 
-# From this many components on a transposed copy of a sparse X pays: sums over its rows need no partial sums of m × k.
+# From this many components on a transposed copy of a sparse X pays off: its rows need no partial sums of m × k.
 LEAST_WIDTH = 8
 
 
@@ -30,7 +30,7 @@ class DenseOperand(Operand):
         return np.zeros((self.shape[1], k), dtype, order="F")
 
     def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
-        # Wᵀ X: with few components BLAS is a quarter faster this way round.
+        # Wᵀ X: with few components BLAS is a quarter faster in this order.
         transposed = out.T
         transposed += W.T @ self._X[rows]
 
@@ -64,13 +64,13 @@ class DenseOperand(Operand):
         return float(self._X.min())
 
     def magnitude(self) -> Operand:
-        """|X|, made block by block whenever it is multiplied."""
+        """|X|, computed block by block whenever it is multiplied."""
         magnitude = DenseMagnitude(self._X)
         magnitude._workers = self._workers
         return magnitude
 
     def known(self) -> Operand:
-        """Zeros for NaN, put there block by block whenever it is multiplied."""
+        """Zeros for NaN, filled in block by block whenever it is multiplied."""
         known = DenseKnown(self._X, None, self.sample_weight)
         known._workers = self._workers
         return known
@@ -86,7 +86,7 @@ class DenseOperand(Operand):
 
 
 class DenseMagnitude(DenseOperand):
-    """|X| of an array, for products alone: it is never stored."""
+    """|X| of an array, only for products: it is never stored."""
 
     def _dot_rows(self, rows: slice, Ht: Array) -> Array:
         return np.asarray(np.abs(self._X[rows]) @ Ht)
@@ -96,7 +96,7 @@ class DenseMagnitude(DenseOperand):
 
 
 class DenseKnown(DenseOperand):
-    """An array with zeros for NaN, for products and norms alone: it is never stored."""
+    """An array with zeros for NaN, only for products and norms: it is never stored."""
 
     def __init__(self, X: Any, missing: Missing = None, sample_weight: Array | None = None):
         super().__init__(X, missing, sample_weight)
@@ -118,7 +118,7 @@ class DenseKnown(DenseOperand):
         transposed += W.T @ self._zeroed(rows)
 
     def row_squared_norms(self) -> Array:
-        """‖x_i‖² of what is known."""
+        """‖x_i‖² over the known entries."""
         norms = np.empty(self.shape[0])
         for rows in self._blocks(slice(0, self.shape[0])):
             known = self._zeroed(rows)
@@ -179,7 +179,7 @@ class SparseOperand(Operand):
 
         X = self.csr
         if len(Ht) != self.shape[1]:
-            raise ValueError(f"Data of {self.shape[1]} features meet components of {len(Ht)}.")
+            raise ValueError(f"The data have {self.shape[1]} features but the components {len(Ht)}.")
         out = np.empty((rows.stop - rows.start, Ht.shape[1]), Ht.dtype)
         dot_rows(X.indptr, X.indices, X.data, Ht, rows.start, rows.stop, out)
         return out
@@ -290,7 +290,7 @@ def group_means(X: Operand, groups: IntArray, n_groups: int, weight: Array) -> O
     weight : ndarray of shape (n_samples,)
     """
     totals = np.bincount(groups, weights=weight, minlength=n_groups)
-    # A group whose samples all weigh nothing still needs a row.
+    # A group whose samples all have weight zero still needs a row.
     counts = np.bincount(groups, minlength=n_groups)
     share = np.where(totals[groups] > 0, weight / np.where(totals > 0, totals, 1)[groups], 1 / counts[groups])
     n = X.shape[0]

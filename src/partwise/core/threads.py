@@ -31,7 +31,7 @@ def _pools(kind: Literal["blas", "openmp"]) -> list[Any]:
 
 
 class _Limit:
-    """One thread for the pools of one kind, from the first who enters to the last who leaves."""
+    """One thread for the pools of one kind, from the first to enter to the last to leave."""
 
     def __init__(self, kind: Literal["blas", "openmp"]):
         self._kind = kind
@@ -49,24 +49,24 @@ class _Limit:
         self.depth += 1
 
     def leave(self) -> None:
-        """Restore what was before, unless somebody is still inside."""
+        """Restore the earlier limit, unless another thread is still inside."""
         self.depth -= 1
         self.restore_if_empty()
 
     def restore_if_empty(self) -> None:
-        """Restore what was before, if nobody is inside."""
+        """Restore the earlier limit, if no thread is inside."""
         if self.depth == 0:
             for pool, count in self._before:
-                # Whoever has changed it in the meantime has the last word.
+                # Keep a limit that was changed in the meantime.
                 if pool.get_num_threads() == 1:
                     _set(pool, count)
             self._before = []
 
 
 def _set(pool: Any, count: int) -> None:
-    """Set the threads of a pool, and let any other thread set them after this one."""
+    """Set the threads of a pool so that any other thread can set them later."""
     pool.set_num_threads(count)
-    # Newer versions of threadpoolctl let only that thread change the limits of OpenBLAS that did so first.
+    # Newer versions of threadpoolctl let only the first thread that changed the limits of OpenBLAS do so again.
     getattr(pool, "clear_controlling_thread", lambda: None)()
 
 
@@ -77,18 +77,18 @@ class _OwnLimit(threading.local):
         self.limit = _Limit("openmp")
 
 
-# BLAS has one limit for the whole process, whatever order its threads come and go in.
+# BLAS has one limit for the whole process, in whatever order its threads come and go.
 _shared, _own, _lock = _Limit("blas"), _OwnLimit(), threading.RLock()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep BLAS and OpenMP to one thread while the context lasts.
+    """Limit BLAS and OpenMP to one thread within the context.
 
-    Contexts of several threads may overlap in any order: the limits are back when the last of them ends.
+    Contexts of several threads may overlap in any order: the limits are restored when the last of them ends.
     """
     own = _own.limit
-    # A BLAS that is built on OpenMP changes the limit of this thread too: OpenMP's is remembered before and set after.
+    # A BLAS built on OpenMP changes the limit of this thread too: OpenMP's is saved before and set after.
     own.enter()
     try:
         with _lock:
@@ -103,7 +103,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _stay_alone() -> None:
-    """In a forked process only the thread that forked goes on, and the others never leave."""
+    """In a forked process only the thread that forked continues, and the others never leave."""
     _shared.depth = _own.limit.depth
     try:
         _shared.restore_if_empty()
@@ -118,7 +118,7 @@ if hasattr(os, "register_at_fork"):
 class Workers:
     """A pool of threads while it is open; plain loops otherwise.
 
-    While it is open BLAS runs on one thread: threads of ours and of BLAS side by side would spin against each other.
+    While it is open BLAS runs on one thread: our threads and those of BLAS would compete by spinning.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Three factors: X ≈ F S Gᵀ, with clusters of samples in F, of features in G, and what joins them in S."""
+"""Three factors: X ≈ F S Gᵀ, with clusters of samples in F, of features in G, and their links in S."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .types import CODES, COMPONENTS, Array, Factor
 
 
 class TriState(State):
-    """The triple (F, S, G) with the products derived from it; F stands for the codes, G where other states have Hᵀ.
+    """The triple (F, S, G) with the products derived from it; F replaces the codes, G the Hᵀ of other states.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class TriState(State):
         return self.S @ self.Ht.T
 
     def image(self, factor: Factor) -> Array:
-        """The data seen through one factor: Xᵀ F of the codes, X G of the components."""
+        """The data multiplied by one factor: Xᵀ F for the codes, X G for the components."""
         if factor == CODES:
             return self.recall("image", CODES, lambda: self.X.t_dot(self.W))
         return self.recall("image", COMPONENTS, lambda: self.X.dot(self.Ht))

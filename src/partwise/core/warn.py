@@ -1,4 +1,4 @@
-"""Warnings that point at the user's line, and fits that are silent without silencing other threads."""
+"""Warnings that point to the user's line, and fits that are silent without silencing other threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-# Lines of these are not the user's: scikit-learn wraps our methods and calls them through joblib; models are copied.
+# Their lines are not the user's: scikit-learn wraps our methods and calls them through joblib; models are copied.
 _NOT_THE_USERS = ("partwise", "sklearn", "joblib", "pickle", "copy")
 # Warnings about the lines of these packages are muted by `quiet`; the user's lines never are.
 _MUTED = r"(partwise|sklearn|scipy|numpy|joblib)(\.|$)"
@@ -18,13 +18,13 @@ _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
-    """Warn, and point at the line outside this package that led here."""
+    """Warn, and point to the line outside this package that led here."""
     if not _quiet.get():
         warnings.warn(message, category, stacklevel=_level_of_the_user() + 1)
 
 
 def _level_of_the_user() -> int:
-    """How many calls above the caller the user's line is; that of the outermost call if there is none."""
+    """How many calls above the caller the user's line is; the outermost call if there is none."""
     frame, level = sys._getframe(1), 0
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USERS:
         frame, level = frame.f_back, level + 1
@@ -32,7 +32,7 @@ def _level_of_the_user() -> int:
 
 
 class _LibrariesMuted:
-    """Mutes warnings about lines of libraries from the first who enters to the last who leaves.
+    """Mutes warnings about lines of libraries from the first thread to enter to the last to leave.
 
     Filters belong to the process: contexts of several threads that overlap would restore them out of order.
     """

@@ -1,4 +1,4 @@
-"""A fit that large residuals cannot spoil: the truncated Cauchy loss.
+"""A fit robust to large residuals: the truncated Cauchy loss.
 
 With r = x − (WH) the loss of an entry is
 
@@ -12,8 +12,8 @@ function of r² it is concave, so it lies below its tangent (half-quadratic prog
 is taken from the present residual. A multiplicative step on that weighted squared error lowers the loss.
 
 As q ≤ 1, the weighted error in turn lies below ‖Z − WH‖² plus a constant, where Z = Y + q (X − Y) and Y is the present
-fit: entries that are not trusted are imputed, as far as they are not. That is an ordinary squared error, which
-coordinate descent lowers in far fewer sweeps.
+fit: entries are imputed to the extent that they are not trusted. That is an ordinary squared error, which coordinate
+descent lowers in far fewer sweeps.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from ..core.types import CODES, OTHER, Array, Factor
 from ..core.units import Powers
 from .divergence import Block, BoundDivergence
 
-# So many residuals are enough to find their scale.
+# This many residuals are enough to find their scale.
 RESIDUALS = 2**20
 # The median of the absolute values of a standard normal variable.
 NORMAL_MEDIAN = 0.6745
-# On a nearly exact fit residuals say nothing about noise: the deviation is at least this share of the data's size.
+# In a nearly exact fit residuals say nothing about noise: the deviation is at least this share of the data's size.
 LEAST_DEVIATION = 1e-3
-# Without truncation an entry this far away, in squared scales, still has no weight: sums of its logarithms stay finite.
+# Even without truncation an entry this far away, in squared scales, has no weight: sums of logarithms stay finite.
 FARTHEST = 1e30
 # Entries of a block: the data and the fit stay in the cache. Fewer rows than this would make slow products.
 BLOCK_ENTRIES, LEAST_ROWS = 2**15, 64
@@ -55,7 +55,7 @@ class TruncatedCauchy(Term):
     scale : float
         The residual, in the unit of X, up to which an entry is trusted.
     truncation : float, default=inf
-        From this multiple of the scale on an entry has no say at all. Infinity is the plain Cauchy loss.
+        From this multiple of the scale on, an entry is ignored. Infinity is the plain Cauchy loss.
     """
 
     scale: float
@@ -95,7 +95,7 @@ class BoundTruncatedCauchy(BoundDivergence):
         self._scale = scale
         self._truncation = truncation
         self._limit = X.dtype.type(min(truncation**2, FARTHEST))
-        # Where entries are missing, the multiplicative rules alone know how to leave them out.
+        # Where entries are missing, only the multiplicative rules can leave them out.
         self.offers_quadratic = X.missing is None
 
     def value(self, state: State) -> float:
@@ -113,7 +113,7 @@ class BoundTruncatedCauchy(BoundDivergence):
         return Quadratic(attract=attract, couplings=(Coupling(state.gram(OTHER[factor]), rows),))
 
     def split(self, state: State, factor: Factor) -> Split:
-        """The halves of the weighted squared error; where all entries are truncated, halves that leave a row alone."""
+        """The halves of the weighted squared error; where all entries are truncated, a row stays unchanged."""
         split = super().split(state, factor)
         (_, N), (_, P) = *split.down.items(), *split.up.items()
         flat = np.asarray(N.sum(axis=1) + P.sum(axis=1) == 0)
@@ -132,7 +132,7 @@ class BoundTruncatedCauchy(BoundDivergence):
 
         total = 0.0
         for rows, x, y in self._fitted_blocks(state):
-            # Without weights a block is one long row, whose sum takes fewer logarithms than those of its rows.
+            # Without weights a block is one long row, whose sum needs fewer logarithms than those of its rows.
             shape = (1, -1) if self._sample_weight is None else x.shape
             values = np.empty(1 if self._sample_weight is None else len(x))
             sum_rows(x.reshape(shape), y.reshape(shape), x.dtype.type(self._scale), self._limit, values)
@@ -173,7 +173,7 @@ class BoundTruncatedCauchy(BoundDivergence):
             yield Block(rows, down, up, 0.0)
 
     def _fitted_blocks(self, state: State) -> Iterator[tuple[slice, Array, Array]]:
-        """Blocks of rows, dense, each with its part of W H; the next block takes the room of that part."""
+        """Blocks of rows, dense, each with its part of W H, whose memory the next block reuses."""
         X = state.X
         height = min(max(BLOCK_ENTRIES // X.shape[1], LEAST_ROWS), X.shape[0])
         room = np.empty((height, X.shape[1]), X.dtype)
@@ -201,11 +201,11 @@ class BoundTruncatedCauchy(BoundDivergence):
 
 
 def residual_deviation(X: Operand, W: Array, Ht: Array) -> float:
-    """The standard deviation of the residuals of the positive entries, as their median tells it.
+    """The standard deviation of the residuals of the positive entries, estimated from their median.
 
-    Up to half of them may be outliers. Zeros of X are left out: of data that are mostly zero they would tell that there
-    is no noise at all. Samples count by their weights. At most about a million residuals are looked at, those of evenly
-    spaced samples of weight.
+    Up to half of them may be outliers. Zeros of X are left out: in data that are mostly zero they would suggest that
+    there is no noise. Samples are weighted. At most about a million residuals are used, those of evenly spaced samples
+    of positive weight.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def residual_deviation(X: Operand, W: Array, Ht: Array) -> float:
 
 
 def _median(values: Array, counts: Array) -> float:
-    """The median of values, each there as often as its count says."""
+    """The median of values, each repeated as often as its count says."""
     order = np.argsort(values)
     reached = np.cumsum(counts[order])
     middle = reached[-1] / 2

@@ -26,7 +26,7 @@ from ..core.types import CODES, Array, Factor
 from ..core.units import Powers, no_function
 from .entries import Observed, check_weights, observed_entries
 
-# Powers up to this one are made by multiplication.
+# Powers up to this one are computed by multiplication.
 LARGEST_PRODUCT = 4
 BETAS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 
@@ -36,7 +36,7 @@ def order(loss: str | float) -> float:
     if not isinstance(loss, str):
         return float(loss)
     if loss not in BETAS:
-        raise ValueError(f"The loss {loss!r} is not known; give a number or one of {sorted(BETAS)}.")
+        raise ValueError(f"The loss {loss!r} is unknown; give a number or one of {sorted(BETAS)}.")
     return BETAS[loss]
 
 
@@ -47,7 +47,7 @@ class BetaDivergence(Term):
     Parameters
     ----------
     beta : float or {"kullback-leibler", "itakura-saito"}
-        Order of the divergence. At 0 and below every entry of X that counts must be positive.
+        Order of the divergence. At 0 and below, every entry of X that counts must be positive.
     weights : array or sparse matrix of shape (n_samples, n_features), optional
         Element weights v, non-negative; 0 hides an entry. Default: 1 for every entry that is not missing.
     """
@@ -108,7 +108,7 @@ class BoundDivergence(BoundTerm):
         self._sample_weight = sample_weight
         self._weights = check_weights(weights, X)
         self._observed = observed_entries(X, self._weights)
-        # Far below every value that matters: keeps x / y finite where W H underflows.
+        # Far below every relevant value: keeps x / y finite where W H underflows.
         limits = np.finfo(X.dtype)
         self._floor = X.dtype.type(float(limits.eps) ** 1.5 * X.mean() or float(limits.tiny) ** 0.5)
         if beta <= 0:
@@ -133,7 +133,7 @@ class BoundDivergence(BoundTerm):
         return self._evaluate(state, CODES)[0]
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
-        """It has none of the form the coordinate solver needs."""
+        """It has no quadratic form."""
         raise NotImplementedError("A divergence computed entry by entry has no quadratic form.")
 
     def split(self, state: State, factor: Factor) -> Split:
@@ -256,7 +256,7 @@ class BoundDivergence(BoundTerm):
 
 
 def power(y: Array, exponent: float) -> Any:
-    """y > 0 to a power. Whole and half ones are made of products and roots, which scale exactly by powers of four."""
+    """y > 0 to a power. Whole and half powers use products and roots, which scale exactly by powers of four."""
     whole, half = divmod(abs(exponent), 1)
     if half not in (0, 0.5) or whole > LARGEST_PRODUCT:
         return y ** y.dtype.type(exponent)
@@ -268,11 +268,11 @@ def power(y: Array, exponent: float) -> Any:
 
 
 def row_potentials(X: Operand, beta: float, unit: float = 1.0) -> Array:
-    """The part of Σ_j d(x_ij | y_ij) that no y changes, for every sample, in float64.
+    """The part of Σ_j d(x_ij | y_ij) that does not depend on y, for every sample, in float64.
 
     A divergence is this potential plus terms linear in x. So the divergences of several samples from one y add up to
-    those of their mean, and a constant: the sum of their potentials less that of the mean. Logarithms are taken of
-    x / unit, which adds such terms; a unit of the size of X keeps them from drowning the rest.
+    those of their mean plus a constant: the sum of their potentials less that of the mean. Logarithms are taken of
+    x / unit, which adds such terms; a unit of the size of X keeps them from swamping the rest.
     """
     if beta == 2:
         return X.row_squared_norms()

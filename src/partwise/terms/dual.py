@@ -3,14 +3,14 @@
 With K = Φ Φᵀ the squared error is a quadratic of each factor: for the codes A = K P, B = Pᵀ K P; for the coefficients
 A = K W, B = WᵀW and S = K.
 
-**Robust.** A residual E with few features, taken out of the fit at a price, leaves by Eq. 21 of Hou & Peng a loss that
+**Robust.** A residual E with few features, removed from the fit at a cost, leaves by Eq. 21 of Hou & Peng a loss that
 grows linearly once the residual q_f of a feature is longer than γ::
 
     min_E ½‖Φ − E − W H‖² + γ Σ_f ‖e_f‖ = Σ_f ρ(‖q_f‖),   ρ(r) = r²/2 if r ≤ γ, else γ r − γ²/2
 
 E is (1 − ω_f) q_f with ω_f = min(1, γ/‖q_f‖), and is never stored. As ρ is concave in r², it lies below the parabola of
-curvature ω_f at the present residual: the quadratic of each factor is that of the squared error with features weighed
-by ω. (Fixing E, as the paper does, is a majoriser too, but one of curvature 1: for small γ nothing moves any more.)
+curvature ω_f at the present residual: the quadratic of each factor is that of the squared error with features weighted
+by ω. (Fixing E, as the paper does, also gives a majoriser, but one of curvature 1: for small γ nothing moves any more.)
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class DualFit(Term):
 
 
 class BoundDualFit(BoundTerm):
-    """All features count alike; they need not be known, only their kernel."""
+    """All features count equally; only their kernel must be known."""
 
     name = "fit"
     scale_free = True
@@ -100,7 +100,7 @@ class BoundDualFit(BoundTerm):
         return Quadratic(attract=np.maximum(pull, 0), repel=repel, couplings=(coupling,))
 
     def split(self, state: State, factor: Factor) -> Split | None:
-        """A signed kernel is split itself, K = K⁺ − K⁻: net pulls would put entries to zero, which then stay there."""
+        """A signed kernel is itself split, K = K⁺ − K⁻: net pulls would set entries to zero, where they would stay."""
         state = dual(state)
         if not state.kernel.signed:
             return super().split(state, factor)
@@ -139,7 +139,7 @@ class RobustDualFit(Term):
     Parameters
     ----------
     outlier_strength : float
-        γ: how long the residual of a feature may be before it is doubted.
+        γ: how long the residual of a feature may be before it is down-weighted.
     """
 
     dual = True
@@ -149,7 +149,7 @@ class RobustDualFit(Term):
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
     ) -> BoundTerm:
-        """Take the features' norms."""
+        """Compute the features' norms."""
         return BoundRobustDualFit(X, check_strength("outlier_strength", self.outlier_strength))
 
     def scoring(self) -> Term:
@@ -162,7 +162,7 @@ class RobustDualFit(Term):
 
 
 class BoundRobustDualFit(BoundTerm):
-    """Features are weighed by ω_f = min(1, γ/‖q_f‖) of the present residual."""
+    """Features are weighted by ω_f = min(1, γ/‖q_f‖) of the present residual."""
 
     name = "fit"
     scale_free = True
@@ -187,7 +187,7 @@ class BoundRobustDualFit(BoundTerm):
         return self.doubt(self.residuals(state))
 
     def doubt(self, residuals: Array) -> Array:
-        """ω of features with such residuals."""
+        """ω of features with these residuals."""
         limit = self.outlier_strength
         return np.divide(limit, residuals, out=np.ones_like(residuals), where=residuals > limit)
 
@@ -198,7 +198,7 @@ class BoundRobustDualFit(BoundTerm):
         return float(np.sum(capped * (residuals - capped / 2)))
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic:
-        """The squared error's, features weighed by ω."""
+        """That of the squared error, with features weighted by ω."""
         state = dual(state)
         weights = self.weights(state)
         half = state.W.dtype.type(0.5)
@@ -221,13 +221,13 @@ class BoundRobustDualFit(BoundTerm):
 
 def _known(image: Array | None) -> Array:
     if image is None:
-        raise TypeError("A robust fit weighs features, and a kernel given by its entries has none.")
+        raise TypeError("A robust fit weights features, but a kernel given by its entries has none.")
     return image
 
 
 @dataclass(frozen=True)
 class LocalSimilarity(Term):
-    """strength · tr(Pᵀ D W), D_ij = ‖φ_i − φ_j‖²: samples far apart should not be in a component and use it.
+    """strength · tr(Pᵀ D W), D_ij = ‖φ_i − φ_j‖²: a sample should not use components made of distant samples.
 
     (Hou & Peng, Eq. 4-6 with W = G, P = W.) With d_i = ‖φ_i‖², D F = d (1ᵀF) + 1 (dᵀF) − 2 K F; D is never formed.
 
@@ -270,7 +270,7 @@ class BoundLocalSimilarity(BoundTerm):
         return self.strength * max(float(moment_P @ mass_W + mass_P @ moment_W) - 2 * state.cross(), 0.0)
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic:
-        """A push by the distances to what the other factor holds."""
+        """A push in proportion to the distances from the samples of the other factor."""
         state = dual(state)
         distances = _distances(state.kernel.diagonal(), *_sums(state, OTHER[factor]), state.product(factor))
         return Quadratic(repel=state.W.dtype.type(self.strength / 2) * distances)
@@ -303,7 +303,7 @@ def _distances(norms: Array, mass: Array, moment: Array, product: Array) -> Arra
 
 @dataclass(frozen=True, eq=False)
 class FixedFit(Term):
-    """unit · Σ_i ‖φ_i − w_i H‖² for new samples and fixed components, features weighed, up to the constant ‖φ‖².
+    """unit · Σ_i ‖φ_i − w_i H‖² for new samples and fixed components, with weighted features, less the constant ‖φ‖².
 
     Parameters
     ----------

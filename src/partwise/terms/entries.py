@@ -13,14 +13,14 @@ from ..core.operand import Operand
 from ..core.storage import as_operand
 from ..core.types import Array
 
-# From this share of hidden entries on, a list of the others is the smaller form. Blocks are faster up to about a half
+# From this share of hidden entries on, a list of the others is smaller. Blocks are faster up to about a half
 # (1500 × 600 entries, 5 to 50 components); with 3/4 hidden a list takes 1/2 to 1/5 of their time.
 MOSTLY_HIDDEN = 0.75
 
 
 @dataclass(frozen=True)
 class Observed:
-    """The entries that count, in CSR order: their values and weights. Memory in proportion to what is observed."""
+    """The entries that count, in CSR order: their values and weights. Memory is proportional to their number."""
 
     indptr: Array
     indices: Array
@@ -68,7 +68,7 @@ def check_weights(weights: Any, X: Operand) -> Any:
 
 
 def observed_entries(X: Operand, weights: Any) -> Observed | None:
-    """The sparse pattern of the entries that count; None if most of X does and blocks are the better way."""
+    """The sparse pattern of the entries that count; None if most of X counts and blocks are better."""
     if sp.issparse(weights):
         if X.missing == "unstored":
             csr = sp.csr_array(X.array)
@@ -89,7 +89,7 @@ def observed_entries(X: Operand, weights: Any) -> Observed | None:
 
 
 def _few_known(X: Operand, weights: Array | None) -> Observed | None:
-    """The known entries of a dense X, if most are not."""
+    """The known entries of a dense X, if most are unknown."""
     n_known = sum(int(np.count_nonzero(~np.isnan(x))) for _, x in X.row_blocks())
     if n_known > (1 - MOSTLY_HIDDEN) * X.shape[0] * X.shape[1]:
         return None
@@ -108,7 +108,7 @@ def _few_known(X: Operand, weights: Array | None) -> Observed | None:
 
 
 def _nonzero(weights: Any, X: Operand) -> tuple[Any, Array]:
-    """A copy of the weights without stored zeros, and the data at what is left."""
+    """A copy of the weights without stored zeros, and the data at the remaining entries."""
     weights = weights.copy()
     weights.eliminate_zeros()
     return weights, np.asarray(X.array[_rows_of(weights), weights.indices]).ravel()
@@ -143,15 +143,15 @@ def known_counts(X: Operand) -> tuple[Array, Array]:
 
 
 def known_share(X: Operand) -> float:
-    """Which share of the entries of X is known."""
+    """The share of the entries of X that is known."""
     return 1.0 if X.missing is None else float(known_counts(X)[0].sum()) / (X.shape[0] * X.shape[1])
 
 
 def restrict(X: Operand, weights: Any) -> tuple[Operand, Any]:
     """The data and its weights, with every entry of weight zero marked as missing.
 
-    What a weight hides cannot matter then, not even for a start. If the weights are sparse, or X is, or most weights
-    are zero, only what counts is kept, as sparse arrays of the same pattern.
+    Hidden entries then cannot matter, not even for a start. If the weights are sparse, or X is, or most weights
+    are zero, only entries that count are kept, as sparse arrays of the same pattern.
     """
     if not sp.issparse(weights):
         hidden = int(weights.size - np.count_nonzero(weights))

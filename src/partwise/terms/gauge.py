@@ -1,12 +1,12 @@
-"""Scale as part of the model: a penalty that no rescaling between W and H can cheat.
+"""Scale as part of the model: a penalty that rescaling between W and H cannot evade.
 
 The fit sees only the product W H. A penalty on W alone therefore vanishes if W shrinks and H grows. Measuring it where
 the other factor has columns of unit norm removes that freedom: with c_j = ‖h_j‖,
 
     penalty(W diag(c)) = Σ_j c_jᵈ penalty_j(w_j),   d its degree
 
-which is what is minimised, exactly, with no constraint and no renormalisation in between. The codes see the penalty
-with strength c_jᵈ; the components see penalty_j(w_j) as a ridge: c_j² p_j is one already, and c_j p_j lies below
+is minimised exactly, with no constraint and no renormalisation in between. The codes see the penalty with strength
+c_jᵈ; the components see penalty_j(w_j) as a ridge: c_j² p_j already is one, and c_j p_j lies below
 (c_j² / c̃_j + c̃_j) p_j / 2 and touches it at the present c̃_j.
 """
 
@@ -61,7 +61,7 @@ class Gauged(BoundTerm):
             )
         ridge = self._column_values(state)
         if degree == 1:
-            # A column at zero would need an infinite ridge; one of the size of rounding errors holds it as well.
+            # A column at zero would need an infinite ridge; one of the size of rounding errors does as well.
             ridge = ridge / (2 * np.maximum(norms, np.finfo(dtype).eps * (norms.mean() or 1.0)))
         return Quadratic(couplings=(Coupling(ridge.astype(dtype), state.metric(factor)),))
 

@@ -37,12 +37,12 @@ GraphOrigin = Search | Literal["shared", "given"]
 # How new samples are linked: n_neighbors, metric, edge_weights, bandwidth.
 Linking = tuple[int, Any, Any, float | None]
 
-# Of the samples, at least this share must have a neighbour with whom they share enough known features.
+# At least this share of the samples must have a neighbour with which they share enough known features.
 LEAST_LINKED = 0.5
 
 ONLY_BINARY = (
-    "edge_weights={!r} was given with missing entries: by the few features that two samples share, neighbours can be "
-    "found, but not be weighed. Use edge_weights='binary', or give a graph of your own."
+    "edge_weights={!r} was given with missing entries: the few features that two samples share suffice to find "
+    "neighbours, but not to weight them. Use edge_weights='binary', or give your own graph."
 )
 
 
@@ -56,11 +56,11 @@ class NeighborGraph(Term):
     n_neighbors, metric, edge_weights, bandwidth
         Of the nearest-neighbour graph, see :func:`partwise.graphs.neighbor_graph`.
     graph : sparse matrix of shape (n_samples, n_samples) or callable, optional
-        Symmetric non-negative edge weights to use instead, larger for samples that are closer (no distances), or a
-        function that makes them from X. New samples are still linked to their nearest training samples, as the other
-        parameters say.
+        Symmetric non-negative edge weights to use instead, larger for samples that are closer (not distances), or a
+        function that computes them from X. New samples are still linked to their nearest training samples, as the
+        other parameters say.
     use_labels : bool, default=False
-        Join all samples of one class and cut all edges between classes; y = −1 leaves a sample's edges as they are.
+        Link all samples of one class and remove all edges between classes; y = −1 leaves a sample's edges as they are.
     neighbors_method : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found, see :func:`partwise.graphs.nearest_neighbors`. New samples are linked exactly.
     """
@@ -117,7 +117,7 @@ class NeighborGraph(Term):
         return search, links, bandwidth
 
     def _shared_edges(self, X: Operand) -> Any:
-        """Samples are joined if either is among the nearest of the other, by the features that both know."""
+        """Samples are linked if either is among the nearest of the other, by the features known in both."""
         if self.edge_weights != "binary":
             raise ValueError(ONLY_BINARY.format(self.edge_weights))
         links = shared_neighbors(X.array, self.n_neighbors, self.metric, missing=X.missing)
@@ -126,7 +126,7 @@ class NeighborGraph(Term):
         if alone > (1 - LEAST_LINKED) * X.shape[0]:
             raise ValueError(
                 f"{alone} of {X.shape[0]} samples share too few known features with any other to have neighbours. Give "
-                "a graph of your own, for example of the codes of NMF with the same `missing`."
+                "your own graph, for example one of the codes of NMF with the same `missing`."
             )
         return edges
 
@@ -171,7 +171,7 @@ class BoundNeighborGraph(BoundSmoothness):
         warn_if_scattered(self.edges, n_components, groups=self._groups)
 
     def for_new(self, state: State) -> Term:
-        """New samples are drawn to the codes of their nearest training samples."""
+        """New samples are pulled towards the codes of their nearest training samples."""
         kept = self._X.kept
         return LinkedCodes(self._strength, *self._linking, kept.array, state.W, kept.missing)
 
@@ -221,7 +221,7 @@ class LinkedCodes(Term):
         return BoundNewCodes(self, "graph", lambda state: form, float(links.sum(axis=0) @ squares))
 
     def _links(self, X: Operand) -> Any:
-        """Edge weights from new to training samples; by the features that both know, where some are missing."""
+        """Edge weights from new to training samples; by the features known in both, where some are missing."""
         if X.missing is None and self.missing is None:
             linking = (self.n_neighbors, self.metric, self.edge_weights, self.bandwidth)
             return new_sample_links(X.array, self.samples, *linking)

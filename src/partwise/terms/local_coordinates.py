@@ -18,7 +18,7 @@ entry. The penalty is separable and needs no majoriser; adding it gives
   is r = (√(b² + 4 a N) − b) / 2a.
 
 Each minimises a majoriser that touches the objective at r = 1, so neither can rise. A graph adds its own parts to a and
-N. The forms below say just that by the powers of r (`core.forms.Split`), and the multiplicative solver solves for r.
+N. The forms below express this by the powers of r (`core.forms.Split`), and the multiplicative solver solves for r.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from .penalties import check_strength
 class LocalCoordinates(Term):
     """strength · Σ_ij w_ij ‖x_i − h_j‖²: codes are coordinates with respect to nearby components.
 
-    (Chen, Zhang, Cai, Liu & He 2013, Eq. 2.) It pulls every component to the mean of the samples it codes and makes far
-    ones expensive, so codes are sparse. Where entries of X are missing, distances are taken over the known ones.
+    (Chen, Zhang, Cai, Liu & He 2013, Eq. 2.) It pulls components towards the mean of the samples they code and makes
+    distant ones expensive, so codes are sparse. Where entries of X are missing, distances use the known ones.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class LocalCoordinates(Term):
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
     ) -> BoundTerm:
-        """Take the samples' norms."""
+        """Compute the samples' norms."""
         strength = check_strength("The strength of LocalCoordinates", self.strength)
         return BoundLocalCoordinates(X, strength) if X.missing is None else BoundKnownCoordinates(X, strength)
 
@@ -76,7 +76,7 @@ class _BoundCoordinates(BoundTerm):
     anchored = True
 
     def counts_entries(self, factor: Factor) -> bool:
-        """It counts the codes, each by a distance."""
+        """It counts the codes, each weighted by a distance."""
         return factor == CODES
 
     def __init__(self, strength: float):
@@ -94,14 +94,14 @@ class _BoundCoordinates(BoundTerm):
 
 
 class BoundLocalCoordinates(_BoundCoordinates):
-    """All entries are known: everything comes from the products that the fit needs anyway."""
+    """All entries are known: everything follows from products that the fit needs anyway."""
 
     def __init__(self, X: Operand, strength: float):
         super().__init__(strength)
         self._squares = X.row_squared_norms()
 
     def value(self, state: State) -> float:
-        """strength · (Σ_i c_i Σ_j w_ij + Σ_j d_j Σ_i w_ij − 2⟨W, X Hᵀ⟩), samples counted by their weights."""
+        """strength · (Σ_i c_i Σ_j w_ij + Σ_j d_j Σ_i w_ij − 2⟨W, X Hᵀ⟩), with weighted samples."""
         weight = state.X.sample_weight
         codes = state.W.sum(axis=1, dtype=np.float64)
         if weight is not None:
@@ -146,7 +146,7 @@ class BoundKnownCoordinates(_BoundCoordinates):
         self._squares = np.concatenate([np.asarray(part).ravel() for part in squares])
 
     def value(self, state: State) -> float:
-        """As with all entries known, each sum over the known ones."""
+        """As with all entries known, but each sum is over the known ones."""
         factor = COMPONENTS if state.knows(self._key, CODES) else CODES
         pull, known = self._products(state, factor)
         W = _weighted(state)
@@ -165,11 +165,11 @@ class BoundKnownCoordinates(_BoundCoordinates):
         return state.recall(self._key, CODES, lambda: _t_dot(state.X, _weighted(state)))
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
-        """Every entry of the components has a curvature of its own, which is not of that form."""
+        """It has none: every entry of the components has its own curvature."""
         raise NotImplementedError("Local coordinates over known entries have no quadratic form.")
 
     def split(self, state: State, factor: Factor) -> Split:
-        """The halves of the gradient; a convex quadratic all the same."""
+        """The halves of the gradient; still a convex quadratic."""
         pull, known = self._products(state, factor)
         scale = state.W.dtype.type(self.strength)
         if factor == COMPONENTS:

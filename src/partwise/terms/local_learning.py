@@ -33,7 +33,7 @@ class LocalLearning(Term):
 
     Every code should be what a kernel ridge regression on the neighbours' codes predicts (Gu & Zhou 2009, Eq. 11 with
     L = (I − G)ᵀ(I − G); printed without the transpose). Samples without neighbours, which are the all-zero ones, have
-    no predictor and no share in the sum.
+    no predictor and do not enter the sum.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class LocalLearning(Term):
         Of the rbf kernel, see :func:`partwise.graphs.rbf_bandwidth`.
     ridge : float, default=0.01
     metric : {"cosine", "euclidean"}, default="cosine"
-        Who is near, see :func:`partwise.graphs.nearest_neighbors`; the rest: :func:`partwise.graphs.local_predictors`.
+        See :func:`partwise.graphs.nearest_neighbors`; for the rest, :func:`partwise.graphs.local_predictors`.
     """
 
     strength_name = "local_strength"
@@ -64,7 +64,7 @@ class LocalLearning(Term):
         strength = check_strength("The strength of LocalLearning", self.strength)
         check_predictors(self.kernel, self.bandwidth, self.ridge)
         if X.missing is not None:
-            raise ValueError("Neighbours cannot be found in data with missing entries; local learning needs them all.")
+            raise ValueError("Neighbours cannot be found in data with missing entries; local learning needs them.")
         links = nearest_neighbors(X.array, self.n_neighbors, self.metric)
         bandwidth = self.bandwidth
         if self.kernel == "rbf" and bandwidth is None:
@@ -108,7 +108,7 @@ class BoundLocalLearning(BoundSmoothness):
         super().__init__("local learning", [square.formed() if self.offers_entries else square])
 
     def with_strength(self, strength: float) -> BoundLocalLearning:
-        """The same predictors, and the same product of them."""
+        """The same predictors and their product."""
         other = copy(self)
         other._strength = strength
         (square,) = self.matrices
@@ -121,14 +121,14 @@ class BoundLocalLearning(BoundSmoothness):
         warn_if_scattered(self.predictors, n_components)
 
     def for_new(self, state: State) -> Term:
-        """New codes are drawn to what the training codes of their neighbours predict."""
+        """New codes are pulled towards the predictions from their neighbours' training codes."""
         term = self._term
         regression = (term.n_neighbors, term.kernel, self._bandwidth, term.ridge, term.metric)
         return PredictedCodes(self._strength, *regression, self._X.kept.array, state.W)
 
 
 def _longest_row(G: Any) -> int:
-    """Most entries that a row of (I − G)ᵀ(I − G) has, on average: p + 1 residuals of p + 1 samples each."""
+    """Upper bound on the mean length of a row of (I − G)ᵀ(I − G): p + 1 residuals of p + 1 samples each."""
     n = int(G.shape[0])
     return min(n, (G.nnz // n + 1) ** 2)
 

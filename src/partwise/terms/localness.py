@@ -19,9 +19,9 @@ from ..core.units import Powers, Unscalable
 
 @dataclass(frozen=True)
 class Localness(Term):
-    """Σ_ij (w_ij² / 2 − w_ij): codes cost by their squares, not by their sum: several components share a sample.
+    """Σ_ij (w_ij² / 2 − w_ij): codes are charged by their squares, not their sum, so several components share a sample.
 
-    Where every component sums to one, the Kullback–Leibler fit itself counts Σ W once; this takes it away.
+    Where every component sums to one, the Kullback–Leibler fit itself counts Σ W once; this cancels it.
     """
 
     def bind(

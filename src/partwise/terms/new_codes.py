@@ -1,4 +1,4 @@
-"""A term of the codes of new samples, once it has met them."""
+"""A term of the codes of new samples, bound to them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ..core.types import CODES, Factor
 
 
 class BoundNewCodes(BoundTerm):
-    """A quadratic of the codes of new samples, each by itself, for given components.
+    """A quadratic of the codes of new samples, each independent of the others, for given components.
 
     Parameters
     ----------
     term : Term
-        What was bound. It codes any samples, so further ones too.
+        The term that was bound. It can code any samples, including further ones.
     name : str
     form : callable
         Gives the quadratic of the codes at a state.
     constant : float, default=0.0
-        What the value has beyond the quadratic.
+        The value minus the quadratic.
     """
 
     def __init__(self, term: Term, name: str, form: Callable[[State], Quadratic], constant: float = 0.0):

@@ -1,8 +1,8 @@
 """The squared error over factors with orthogonal columns of unit norm, as Ding et al. (2006) treat it.
 
-The constraint FᵀF = I enters by its Lagrangian, with the multipliers that the constraint would give if it held. The
+The constraint FᵀF = I enters through its Lagrangian, with the multipliers that hold where the constraint does. The
 gradient is then P − N with N the data's pull on the factor and P = F Fᵀ N. The iterates do not keep the constraint, so
-nothing says that steps by these halves lower the error, and at times they raise it.
+steps by these halves need not lower the error, and at times they raise it.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class BoundTriFit(BoundTerm):
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
         """It has none."""
-        raise NotImplementedError("Orthogonal factors enter by a Lagrangian, which is no quadratic of them.")
+        raise NotImplementedError("Orthogonal factors enter through a Lagrangian, which is not quadratic in them.")
 
     def split(self, state: State, factor: Factor) -> Split | None:
         """The halves of the Lagrangian's gradient."""

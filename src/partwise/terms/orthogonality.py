@@ -19,7 +19,7 @@ from .penalties import check_strength
 
 @dataclass(frozen=True)
 class Orthogonality(Term):
-    """strength/2 · ‖WᵀW − I‖²: every sample should use one component, and every component as much of the samples.
+    """strength/2 · ‖WᵀW − I‖²: every sample should use one component, and all components should be used equally.
 
     It is a quartic of the codes. Its multiplicative step has the power ¼: with W̃ the present codes, the quartic part
     tr(WᵀW WᵀW) lies below Σ (W̃W̃ᵀW̃)_ij w_ij⁴ / w̃_ij³, and −‖W‖² below a logarithm.
@@ -76,5 +76,5 @@ class BoundOrthogonality(BoundTerm):
         return Split(up={3: twice * (W @ state.gram(CODES))}, down={-1: twice * W})
 
     def for_new(self, state: State) -> Term | None:
-        """Orthogonality is said of all codes together, and of a new one nothing."""
+        """Orthogonality concerns all codes together, not a single new one."""
         return None

@@ -1,6 +1,6 @@
 """The Kullback–Leibler divergence as a Poisson likelihood, which Newton steps can minimise row by row.
 
-With y = W H and element weights v it is, up to what no factor changes,
+With y = W H and element weights v it is, up to a constant,
 
     Σ v y − Σ v x log y
 
@@ -21,7 +21,7 @@ from ..core.state import State
 from ..core.types import CODES, OTHER, Array, Factor
 from .divergence import BoundDivergence
 
-# Newton steps divide by y twice, so y must not underflow; this share of the mean is still far below what matters.
+# Newton steps divide by y twice, so y must not underflow; this share of the mean is still far below relevant values.
 FLOORS = {np.dtype(np.float64): 1e-100, np.dtype(np.float32): 1e-15}
 
 
@@ -43,7 +43,7 @@ class BoundKullbackLeibler(BoundDivergence):
         return "divergence", self
 
     def _sweep(self, state: State, factor: Factor) -> tuple[float, Array, Array]:
-        """The value and the halves of the gradient from the positive entries alone; P is what is linear."""
+        """The value and the halves of the gradient from the positive entries only; P is the linear part."""
         from ..kernels.logarithms import attract_rows
 
         form = self.logarithmic(state, factor)
@@ -59,7 +59,7 @@ class BoundKullbackLeibler(BoundDivergence):
         return form.value(F, logs), N, np.broadcast_to(form.linear, F.shape)
 
     def logarithmic(self, state: State, factor: Factor) -> Logarithmic:
-        """Linear in a factor, but for a logarithm at every positive entry."""
+        """Linear in a factor, except for a logarithm at every positive entry."""
         counts, total, floor = self._counts
         linear = state.recall(("weights", self), OTHER[factor], lambda: self._linear(state, factor))
         return Logarithmic(counts, linear, total, floor, self._key)

@@ -17,7 +17,7 @@ from ..core.types import CODES, Array
 from .penalties import check_strength
 
 ONLY_TRAINING_SAMPLES = (
-    "New samples cannot be coded: the matrix S of the smoothness term covers the training samples only. "
+    "New samples cannot be coded: the matrix S of the smoothness term covers only the training samples. "
     "Use embedding_ for these, or a term that builds its graph from the data (NeighborGraph)."
 )
 
@@ -29,7 +29,7 @@ class Smoothness(Term):
     Parameters
     ----------
     matrix : sparse matrix of shape (n_samples, n_samples)
-        S. For edge weights, give them to :class:`NeighborGraph` and let it form S.
+        S. Give edge weights to :class:`NeighborGraph`, which forms S from them.
     strength : float, default=1.0
     """
 
@@ -39,7 +39,7 @@ class Smoothness(Term):
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
     ) -> BoundTerm:
-        """Check that S can be what it must be."""
+        """Check the properties of S that can be checked."""
         strength = check_strength("The strength of Smoothness", self.strength)
         S = _check_matrix(self.matrix, X.shape[0])
         return BoundGivenSmoothness("smoothness", [Links.of_matrix(S, strength, X.dtype)])
@@ -87,7 +87,7 @@ class BoundSmoothness(BoundPenalty):
 
 
 class BoundGivenSmoothness(BoundSmoothness):
-    """A matrix S that a user gave: watched, because only its diagonal could be checked beforehand."""
+    """A matrix S given by the user: watched, because only its diagonal could be checked beforehand."""
 
     def column_values(self, F: Array) -> Array:
         """w_jᵀ S w_j, which must not be negative by more than rounding."""

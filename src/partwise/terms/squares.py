@@ -1,4 +1,4 @@
-"""The squared error where entries are missing or weighed: Σ_ij v_ij (x_ij − (WH)_ij)²."""
+"""The squared error where entries are missing or weighted: Σ_ij v_ij (x_ij − (WH)_ij)²."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..core.types import CODES, Array
 from .divergence import BoundDivergence
 from .entries import known_share
 
-# Up to this share of missing entries, taking them down from the common Gram matrix is the shorter way.
+# Up to this share of missing entries, subtracting them from the common Gram matrix is faster.
 FEW_MISSING = 0.25
 
 
 class BoundSquares(BoundDivergence):
-    """The divergence at β = 2, in which every row of a factor has a Gram matrix of its own."""
+    """The divergence at β = 2, in which every row of a factor has its own Gram matrix."""
 
     offers_row_squares = True
 
@@ -28,7 +28,7 @@ class BoundSquares(BoundDivergence):
         self._X = X
 
     def value(self, state: State) -> float:
-        """The error; a solver that swept the rows knows it already, unless it is lost in rounding errors."""
+        """The error; a solver that swept the rows already knows it, unless it is lost in rounding errors."""
         return state.recall(self._key, None, lambda: self._evaluate(state, CODES)[0])
 
     @property
@@ -41,7 +41,7 @@ class BoundSquares(BoundDivergence):
 
     @cached_property
     def _squares(self) -> Squares:
-        """The shortest way to the Gram matrices."""
+        """The fastest way to the Gram matrices."""
         X, s, seen = self._X, self._sample_weight, self._observed
         if seen is not None:
             weighed = seen.weight is not None or s is not None
