@@ -3,6 +3,7 @@
 import json
 from array import array
 from collections import UserList, deque, namedtuple
+from dataclasses import fields
 from numbers import Integral, Real
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions, generate_valid
 
 from partwise import NMF, Factorization, GraphNMF, NormalizedCut, WeightedNMF, load
 from partwise.callbacks.fingerprint import fingerprint
+from partwise.domains import Domain, Fixed, Free, RankOne, Sparse
 from partwise.files.archive import KINDS
 from partwise.files.plain import Packer, Unpacker
 from partwise.graphs import SampleGraph
@@ -93,6 +95,10 @@ def assert_equal(found, given):
         assert found.format in ("csr", "csc")
         assert isinstance(found, sp.sparray) == isinstance(given, sp.sparray)
         np.testing.assert_array_equal(found.toarray(), given.toarray())
+    elif isinstance(given, Domain):
+        assert type(found) is type(given)
+        for field in fields(given):
+            assert_equal(getattr(found, field.name), getattr(given, field.name))
     elif isinstance(given, np.random.RandomState):
         assert found.randint(2**31) == given.randint(2**31)
     elif isinstance(given, list | tuple):
@@ -137,6 +143,8 @@ def values_of(constraint, likes):
         return [range(2, 5), range(5, 2, -1)] if constraint is range else [np.arange(2, 4), np.geomspace(1, 9, 3)]
     if constraint is None:
         return [None]
+    if constraint is Domain:
+        return [Free(), Sparse(0.5), RankOne((2, 1)), *(Fixed(like, DENSE > 1, Free()) for like in likes.values())]
     assert constraint in (callable, object), f"what does {constraint} accept?"
     return []
 
