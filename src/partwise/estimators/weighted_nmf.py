@@ -44,8 +44,9 @@ class WeightedNMF(OpenFactorization):
         does not store. It holds for new samples as well. A sample of which nothing is observed has a code of zeros, a
         feature that is observed in no sample has zeros in every component, and both are warned about.
     solver : {"auto", "coordinate", "newton", "multiplicative"}
-        As for :class:`NMF`. With weights and the squared error every sample and feature has a Gram matrix of its own,
-        on which "coordinate" descends; "multiplicative" makes the paper's steps.
+        "auto" takes coordinate descent for the squared error, with a Gram matrix per sample and feature if entries
+        have weights or are missing; Newton steps for the Kullback–Leibler divergence; multiplicative rules for the
+        others. "multiplicative" makes the paper's steps.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
         Start. "auto" is "nndsvda", or "random" with hidden or missing entries.
 
