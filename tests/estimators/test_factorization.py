@@ -170,5 +170,5 @@ def test_codes_with_one_entry_need_complete_samples():
     model = Factorization(3, codes="one-entry", missing="nan", random_state=0).fit(X)
     hole = X[:2].copy()
     hole[0, 0] = np.nan
-    with pytest.raises(ValueError, match="every entry is known"):
+    with pytest.raises(ValueError, match="all entries known"):
         model.transform(hole)

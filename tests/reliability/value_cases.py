@@ -148,9 +148,9 @@ def answers():
         params = {"assign": "kmeans"}
         yield Case("A", f"{name}, labels by k-means", made(HARMLESS[name]), applies=takes("assign"), params=params)
     robust = Answered(holds=every_feature_counts, says="every feature keeps some weight")
-    doubting = lambda model: type(model).__name__ == "LocalSimilarityNMF"  # noqa: E731
+    weighting = lambda model: type(model).__name__ == "LocalSimilarityNMF"  # noqa: E731
     for name in ("one huge outlier", "one outlier of 1e100"):
-        yield Case("A", f"{name}, robust weights", made(HARMLESS[name]), robust, doubting)
+        yield Case("A", f"{name}, robust weights", made(HARMLESS[name]), robust, weighting)
     fewer = Answered(warns="The codes give", says="labels 0 and 1")
     two = made(HARMLESS["two different rows"])
     yield Case("A", "two different rows and three components", two, fewer, takes("assign"))

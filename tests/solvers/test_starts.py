@@ -23,7 +23,7 @@ def test_the_start_has_the_best_scale():
 
 
 def test_more_clusters_than_samples_are_refused():
-    with pytest.raises(ValueError, match="needs at least n_components=6 samples, X has 5"):
+    with pytest.raises(ValueError, match="needs at least n_components=6 samples, but X has 5"):
         kmeans_start(as_operand(X), 6, np.random.RandomState(0))
 
 

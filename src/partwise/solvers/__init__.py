@@ -1,4 +1,4 @@
-"""Solvers: they minimise any sum of terms and know no method."""
+"""Solvers, which minimise any sum of terms and know no method."""
 
 from .problem import Problem, solve
 

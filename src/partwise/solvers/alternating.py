@@ -1,4 +1,4 @@
-"""Codes, then components, each by the step that suits its domain; none can raise the objective.
+"""Codes, then components, each with the step that suits its domain; none can raise the objective.
 
 | what the factor may be              | its step                                                           |
 |-------------------------------------|--------------------------------------------------------------------|
@@ -31,7 +31,7 @@ from .modes import step_modes
 from .one_entry import step_rows
 from .point import Point, Remembering, entered
 
-# Projected steps per product with X, and the share of the first one's gain that ends them.
+# Projected steps per product with X, and the share of the first gain at which they end.
 STEPS, STEP_TOLERANCE = 20, 1e-2
 
 
@@ -44,14 +44,14 @@ class Alternating(Remembering):
     """
 
     name = "alternating"
-    # Bounds are found again, the same from the same S.
+    # Bounds are recomputed on resuming: the same S gives the same ones.
     remembers = ("stalled", "_sure")
 
     def __init__(self, objective: Objective):
         self._objective = objective
         self._coordinate = Coordinate(objective)
         self._bounds = Bounds()
-        # Whether eigenvalues are bounded by row sums: surely enough, and slower.
+        # Whether eigenvalues are bounded by row sums: always sufficient, but slower.
         self._sure = False
         self.stalled = False
 
@@ -69,7 +69,7 @@ class Alternating(Remembering):
         if new.total <= point.total:
             self.stalled = False
             return new
-        # Either an eigenvalue was missed, or there is nothing left to gain.
+        # Either an eigenvalue was underestimated, or there is nothing left to gain.
         self.stalled = self._sure
         self._sure, self._bounds = True, Bounds(sure=True)
         return point

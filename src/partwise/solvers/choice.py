@@ -34,14 +34,14 @@ def choose_solver(
     name : {"auto", "coordinate", "newton", "multiplicative", "assignment"}
     objective : Objective
     powers : dict of factor to float, optional
-        Of the multiplicative rule, where a paper prints others than descent asks for.
+        Of the multiplicative rule, where a paper prints others than descent requires.
     """
     codes, components = objective.domains[CODES], objective.domains[COMPONENTS]
     _refuse_signs(objective)
     if name == "newton" and not objective.has_logarithms:
         raise ValueError(
-            "solver='newton' needs the Kullback–Leibler divergence, and penalties that are quadratics which can be "
-            "swept row by row. Use solver='auto'."
+            "solver='newton' needs the Kullback–Leibler divergence, and quadratic penalties that can be swept row by "
+            "row. Use solver='auto'."
         )
     if name == "assignment":
         return partial(RowAssignment, objective)
@@ -61,7 +61,7 @@ def choose_solver(
 
 
 def _is_swept(components: Domain) -> bool:
-    """Whether components are non-negative, the first ones perhaps fixed: what the fastest solvers sweep."""
+    """Whether components are non-negative, perhaps with the first ones fixed: the fastest solvers sweep these."""
     if isinstance(components, Fixed):
         return components.rest == NON_NEGATIVE and components.where is None
     return components == NON_NEGATIVE
@@ -90,9 +90,9 @@ def _for_non_negative(
 def choose_dual_solver(
     name: str, objective: Objective, powers: Mapping[Factor, float] | None = None
 ) -> Callable[[], Solver]:
-    """The same for components made of samples, whose kernel is a product: there is nothing to sweep by entries.
+    """The same for components made of samples, whose kernel is a product: there are no entries to sweep.
 
-    `powers` are those of the multiplicative rule, where a paper prints others than descent asks for.
+    `powers` are those of the multiplicative rule, where a paper prints others than descent requires.
     """
     return partial(Multiplicative, objective, powers) if name == "multiplicative" else partial(Projected, objective)
 
@@ -110,8 +110,8 @@ def _refuse_rules(objective: Objective) -> None:
         without = objective.without_quadratic()
         if without:
             raise ValueError(
-                f"The term {without[0]!r} is no quadratic, and no solver for such terms keeps the {factor} "
-                f"{domain.words}. Use the squared error on complete data, or {factor} that are non-negative only."
+                f"The term {without[0]!r} is not quadratic, and no solver for such terms keeps the {factor} "
+                f"{domain.words}. Use the squared error on complete data, or {factor} that are only non-negative."
             )
         raise ValueError(f"solver='multiplicative' does not keep the {factor} {domain.words}. Use solver='auto'.")
     steep = [name for name, term in zip(objective.names, objective.terms, strict=True) if term.steep]
@@ -123,15 +123,15 @@ def _refuse_rules(objective: Objective) -> None:
 
 
 def _refuse_signs(objective: Objective) -> None:
-    """Say which term needs entries that are not negative, where they may be."""
+    """Refuse terms that need non-negative entries where these may be negative."""
     for factor, domain in objective.domains.items():
         if not domain.signed:
             continue
         for name, term in zip(objective.names, objective.terms, strict=True):
             if not term.offers_quadratic or term.counts_entries(factor):
                 raise ValueError(
-                    f"The term {name!r} needs {factor} without negative entries, and Free() allows them. Use the "
-                    "squared error on complete data, l2 in the place of l1, or another domain."
+                    f"The term {name!r} needs {factor} without negative entries, but Free() allows them. Use the "
+                    "squared error on complete data, l2 instead of l1, or another domain."
                 )
 
 
@@ -145,6 +145,6 @@ def _refuse_coordinate(without: list[str], products: list[str]) -> None:
     if products:
         raise ValueError(
             f"solver='coordinate' is not compatible with the term {', '.join(map(repr, products))}: it sweeps the "
-            "entries of S, and with so many neighbours S has too many and is only applied. Use fewer neighbours, "
+            "entries of S, but with this many neighbours S has too many and is only applied. Use fewer neighbours, "
             "solver='multiplicative' or solver='auto'."
         )

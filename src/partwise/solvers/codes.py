@@ -34,7 +34,7 @@ def coding_terms(terms: Iterable[BoundTerm], state: State) -> list[Term]:
 def code_samples(
     terms: Iterable[Term], X: Operand, Ht: Array, codes: Domain = NON_NEGATIVE, max_passes: int = MAX_PASSES
 ) -> Array:
-    """Minimise the objective over the codes of new samples, each row by itself and to convergence.
+    """Minimise the objective over the codes of new samples, each row separately and to convergence.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def code_samples(
 def code_rows(
     objective: Objective, X: Operand, Ht: Array, max_passes: int = MAX_PASSES, start: Array | None = None
 ) -> Array:
-    """Minimise an objective that does not couple samples over their codes, each row by itself and to convergence.
+    """Minimise an objective that does not couple samples over their codes, each row separately and to convergence.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def code_rows(
     max_passes : int, default=2000
         Most passes over a row.
     start : ndarray of shape (n_samples, n_components), optional
-        Where to begin, for objectives that are not convex; by default everywhere alike.
+        Where to begin, for objectives that are not convex; by default all entries are equal.
     """
     k = Ht.shape[1]
     tolerance = float(np.finfo(X.dtype).eps)
@@ -85,12 +85,12 @@ def code_rows(
 
 
 def _code_in(domain: Domain, objective: Objective, state: State, max_passes: int) -> Array:
-    """Codes in a domain that is said of every sample for itself."""
+    """Codes in a domain that applies to each sample separately."""
     tolerance = float(np.finfo(state.W.dtype).eps)
     if objective.without_quadratic():
         if isinstance(domain, Simplex):
             return Multiplicative(objective).code(state, max_passes, tolerance**0.5)
-        raise ValueError(f"Codes {domain.words} need samples of which every entry is known; some are missing.")
+        raise ValueError(f"Codes {domain.words} need samples with all entries known; some are missing.")
     if isinstance(domain, Free):
         return best_free(objective, state, CODES)
     if isinstance(domain, OneEntry):

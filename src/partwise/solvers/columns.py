@@ -1,4 +1,4 @@
-"""Column by column, each to the best one of a set.
+"""Column by column, each set to the best one of a set.
 
 With all other columns fixed, a column f of the factor sees β fᵀ S f − 2 fᵀ b. For σ ≥ λ_max(S) that lies below
 βσ ‖f − z‖² + const, with z = f̃ + (b − β S f̃) / (βσ), and touches it at the present f̃. The best column of any set, even
@@ -36,7 +36,7 @@ def step_columns(objective: Objective, state: State, factor: Factor, bounds: Bou
     A, couplings = objective.quadratic(state, factor)
     F = state[factor].copy()
     curvatures = bounds.curvatures(couplings, F).astype(F.dtype)
-    # A column that nothing curves, because the other factor does not use it, stays where it is.
+    # A column without curvature, because the other factor does not use it, stays as it is.
     curved = [j for j in np.flatnonzero(curvatures > 0).tolist() if j >= n_held]
     coupled = any(part.rows is not None for part in couplings)
     for _ in range(COUPLED_PASSES if coupled else PASSES):

@@ -19,10 +19,10 @@ from .systems import RowSystem, assemble
 
 MAX_PASSES = 8
 # The first sweeps decide in which minimum a run ends. Gentle ones, a single pass each and no extrapolation, lead to
-# better minima than solving for each factor against a start that knows nothing yet. Not so where samples are coupled:
-# one pass would carry news over one link only.
+# better minima than solving for each factor against an arbitrary start. Not so where samples are coupled: one pass
+# would carry information over only one link.
 GENTLE_SWEEPS = 4
-# A pass that gains less than this share of the first one ends the passes on a few rows.
+# Passes on a few rows end when one gains less than this share of the first.
 PASS_TOLERANCE = 1e-2
 
 
@@ -39,22 +39,22 @@ class Coordinate(Extrapolating):
 
     def __init__(self, objective: Objective):
         super().__init__(objective)
-        # Whether rows are coupled, which the first sweep shows; the coupled rows and their aggregates, and what they
-        # were made from.
+        # Whether rows are coupled, which the first sweep shows; the coupled rows and their aggregates, and the matrices
+        # they were built from.
         self._is_coupled = False
         self._coupled: tuple[RowMatrix, ...] = ()
         self._level: Level | None = None
 
     def prepare(self, state: State) -> State:
-        """Any start in the domains will do."""
+        """Any start in the domains is suitable."""
         return entered(self._objective, state)
 
     def begin_sweep(self) -> None:
-        """Count a sweep, for solvers that have their own way with one of the factors: the first ones are gentle."""
+        """Count a sweep, for solvers with their own step for one factor: the first sweeps are gentle."""
         self._sweeps += 1
 
     def improve(self, state: State, factor: Factor) -> State:
-        """The state with one factor better, for such solvers."""
+        """The state with one factor improved, for such solvers."""
         return self._code(state, 0.0)[0] if factor == CODES else self._improve_components(state)
 
     def _is_gentle(self, sweep: int) -> bool:
@@ -79,7 +79,7 @@ class Coordinate(Extrapolating):
             system.descend_rows(rows, state.W[rows], product, passes, PASS_TOLERANCE, jointly=True, out=F)
             return F if last is None else self._extrapolated(F, last[rows], beta, W[rows])
 
-        # At the start, the objective has already asked for X Hᵀ.
+        # At the start, the objective has already computed X Hᵀ.
         known = state.product(CODES) if state.has_product(CODES) else None
         pull, gram = state.X.code(state.Ht, code_rows, known)
         return state.with_codes(W, pull, gram), plain
@@ -91,7 +91,7 @@ class Coordinate(Extrapolating):
         return state.X.squared_norm
 
     def descend(self, state: State, factor: Factor, passes: int) -> Array:
-        """A better factor for the other one, by some passes over its rows."""
+        """A better factor given the other one, by some passes over its rows."""
         n_held = self._objective.domains[factor].n_held(factor)
         system = assemble(self._objective.quadratics(state, factor), state[factor], n_held)
         return self._descend(system, state, factor, passes)
@@ -120,7 +120,7 @@ class Coordinate(Extrapolating):
         return F
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
-        """Codes for fixed components, every row until its own passes gain nothing more."""
+        """Codes for fixed components, each row until its own passes gain nothing more."""
         if not self._objective.majorised:
             return self._coded(state, max_passes, tolerance)
         for _ in range(-(-max_passes // MAX_PASSES)):
@@ -145,5 +145,5 @@ class Coordinate(Extrapolating):
 
 
 def _pull(system: RowSystem, state: State, factor: Factor) -> Array:
-    """The data's pull on a factor; where no term asks for it, zeros spare a product with X."""
+    """The data's pull on a factor; if no term needs it, zeros save a product with X."""
     return state.product(factor) if system.data.any() else np.zeros_like(state[factor])

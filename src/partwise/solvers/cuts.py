@@ -1,9 +1,9 @@
 """Eigenvectors of normalised cuts: those of the normalised Laplacian of a graph with the smallest eigenvalues.
 
 Each connected piece of the graph gives an eigenvector of eigenvalue zero, which needs no search. The others are found
-by Lanczos iterations with the graph itself, in the space that is left. That takes many products only if eigenvalues lie
-close to each other, and then the graph has narrow places: it can be factorised with few new entries, and iterations
-with the inverse take few products. On a graph without narrow places the same factors would be nearly dense.
+by Lanczos iterations with the graph itself, in the remaining space. That takes many products only if eigenvalues lie
+close together, and then the graph has narrow places: it can be factorised with few new entries, and iterations with
+the inverse take few products. On a graph without narrow places the same factors would be nearly dense.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..core.types import Array
 
 # Up to this many samples the dense eigenproblem is the fastest way.
 MOST_DENSE = 300
-# Residual of an eigenvector; the error of its eigenvalue is about the square of that.
+# Residual of an eigenvector; the error of its eigenvalue is about its square.
 TOLERANCE = 1e-8
 # Lanczos vectors kept beyond twice the number of eigenvectors.
 EXTRA_VECTORS = 40
@@ -66,8 +66,8 @@ def _constant_on_pieces(edges: Any, root: Array, most: int) -> Array:
 def _leading(similarity: Any, known: Array, k: int) -> Array:
     """The known eigenvectors and those with the next largest eigenvalues.
 
-    Lanczos iterations see one direction of an eigenspace. If an eigenvalue occurs more than once, a second search, in
-    the space that the first one has left, shows it.
+    Lanczos iterations find one direction of an eigenspace. If an eigenvalue occurs more than once, a second search, in
+    the space that the first one has left, finds it.
     """
     search, wanted = _Search(similarity), k - known.shape[1]
     found, values = search.run(known, wanted)
@@ -104,7 +104,7 @@ class _Search:
 
         width = min(2 * k + EXTRA_VECTORS, n)
         _, vectors = eigsh(
-            # All eigenvalues are positive, and what is projected out has the eigenvalue zero.
+            # All eigenvalues are positive, and directions projected out have the eigenvalue zero.
             LinearOperator((n, n), matvec=lambda v: project(apply(v)), dtype=np.float64),
             k,
             which="LA",

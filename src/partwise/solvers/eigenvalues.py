@@ -1,4 +1,4 @@
-"""How much a matrix S over the rows of a factor can curve a quadratic: bounds on its largest eigenvalue."""
+"""The largest curvature that a matrix S over the rows of a factor gives a quadratic: bounds on its eigenvalues."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ..core.types import Array
 
 # The largest eigenvalue is found to a few per cent, and then raised by as much.
 EIGENVALUE_TOLERANCE, EIGENVALUE_MARGIN = 1e-2, 1.05
-# Below so many rows, bounds by row sums will do.
+# Below this many rows, bounds by row sums suffice.
 FEW_ROWS = 20
 
 
 class Bounds:
-    """σ ≥ λ_max(S) of every S that is asked for, each found once.
+    """σ ≥ λ_max(S) of every S requested, each computed once.
 
     Parameters
     ----------
     sure : bool, default=False
-        Bound eigenvalues by row sums: surely enough, and by more than necessary.
+        Bound eigenvalues by row sums: always sufficient, but larger than necessary.
     """
 
     def __init__(self, sure: bool = False):
@@ -45,7 +45,7 @@ class Bounds:
 
 
 def largest_eigenvalue(S: RowMatrix, n: int, *, sure: bool = False) -> float:
-    """An upper bound on λ_max(S): a few per cent above it, or `sure`-ly, by row sums of |S|.
+    """An upper bound on λ_max(S): a few per cent above the estimate or, if `sure`, by row sums of |S|.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Sweeps that go a step further: both factors are extrapolated along their last step (Ang & Gillis 2019).
 
-If the objective rises, the sweep is undone and the next one is made without extrapolation, which cannot rise. The pair
-that is kept is (extrapolated codes, new components): its objective comes for free from what a sweep computes.
+If the objective rises, the sweep is undone and the next one runs without extrapolation, which cannot rise. The kept
+pair is (extrapolated codes, new components): its objective comes free from what a sweep computes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Extrapolating(Remembering, ABC):
     Attributes
     ----------
     least_share : float
-        An extrapolated entry keeps at least this share of where it was.
+        An extrapolated entry keeps at least this share of its value.
     """
 
     remembers: ClassVar[tuple[str, ...]] = ("stalled", "_sweeps", "_beta", "_ceiling")
@@ -47,7 +47,7 @@ class Extrapolating(Remembering, ABC):
         # with a sweep that is not extrapolated.
         self._ahead: State | None = None
         self._last: dict[Factor, Array] = {}
-        # Components that are stepped ahead of the kept ones always stand here: fresh memory costs as much as the step.
+        # Memory for extrapolated components: fresh memory would cost as much as the step.
         self._room: Array | None = None
 
     @abstractmethod
@@ -60,7 +60,7 @@ class Extrapolating(Remembering, ABC):
 
     @abstractmethod
     def _size(self, state: State) -> float:
-        """The size of the sums that the objective is a difference of, on which its rounding errors depend."""
+        """The size of the sums whose difference is the objective, on which its rounding errors depend."""
 
     def _is_gentle(self, sweep: int) -> bool:
         """Whether a sweep is one of the first, which are not extrapolated."""
@@ -100,7 +100,7 @@ class Extrapolating(Remembering, ABC):
             self._room = np.empty_like(Ht)
         n_held = self._objective.domains[COMPONENTS].n_held(COMPONENTS)
         ahead = self._extrapolated(Ht, before, self._beta, self._room)
-        # Reordered sums may not come out at what is held, to the last digit.
+        # Reordered sums may differ from the held values in the last digit.
         ahead[:, :n_held] = Ht[:, :n_held]
         return ahead
 
@@ -114,7 +114,7 @@ class Extrapolating(Remembering, ABC):
             self._beta /= BETA_SHRINK
 
     def _extrapolated(self, F: Array, last: Array, beta: float, out: Array) -> Array:
-        """max(least_share · F, F + beta · (F − last)): a step further the same way."""
+        """max(least_share · F, F + beta · (F − last)): a step further in the same direction."""
         from ..kernels.descent import step_further
 
         step_further(F, last, beta, self.least_share, out)
@@ -129,7 +129,7 @@ class Extrapolating(Remembering, ABC):
         return {**super().memory(), "ahead": arrays}
 
     def restore(self, memory: Mapping[str, Any], state: State) -> None:
-        """What else a solver keeps is made again by its next sweep, in the same way."""
+        """Anything else a solver keeps is recomputed identically by its next sweep."""
         super().restore(memory, state)
         ahead = memory["ahead"]
         if ahead is not None:

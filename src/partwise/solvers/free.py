@@ -1,7 +1,7 @@
-"""Factors of either sign: for the other factor and where no rows are coupled, the best one is known.
+"""Factors of either sign: given the other factor, and if no rows are coupled, the best one is known.
 
 The quadratic Σ_i f_i B f_iᵀ − 2 tr(Fᵀ A) then has its minimum at F = A B⁺. For the squared error that is
-H = (WᵀW)⁺ WᵀX, and a penalty on the codes that is measured at unit norm of the components adds a ridge to WᵀW.
+H = (WᵀW)⁺ WᵀX, and a penalty on the codes that is measured at unit-norm components adds a ridge to WᵀW.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from .gradient import descend
 from .multiplicative import Multiplicative, lifted
 from .systems import assemble
 
-# Steps per sweep where rows are coupled, and the share of the first one's gain that ends them.
+# Steps per sweep where rows are coupled, and the share of the first gain at which they end.
 STEPS, STEP_TOLERANCE = 20, 1e-2
-# Rows with a curvature of their own that are solved for at a time.
+# Rows with their own curvature that are solved at a time.
 ROWS = 1024
 
 
 def best_free(objective: Objective, state: State, factor: Factor) -> Array:
-    """The best factor for the other one; columns of the other that add nothing get nothing.
+    """The best factor given the other one; columns of the other that add nothing get zeros.
 
-    Where rows are coupled, it is only a better one.
+    Where rows are coupled, it is only an improved one.
     """
     F = state[factor]
     if objective.without_entries():
@@ -56,7 +56,7 @@ class FreeCoordinate(Coordinate):
         return state.replace(COMPONENTS, best_free(self._objective, state, COMPONENTS))
 
     def _components_ahead(self, Ht: Array, before: Array) -> Array:
-        """They already are the best ones for codes that were extrapolated."""
+        """They are already the best ones for the extrapolated codes."""
         return Ht
 
 
@@ -64,7 +64,7 @@ class FreeMultiplicative(Multiplicative):
     """Codes by their multiplicative rule, the best components of either sign for them."""
 
     def prepare(self, state: State) -> State:
-        """Only zeros of the codes would stay."""
+        """Only zeros of the codes would stay zero."""
         return lifted(state, CODES)
 
     def _step(self, state: State, factor: Factor) -> State:

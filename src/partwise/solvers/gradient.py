@@ -2,8 +2,8 @@
 
 Steps along the gradient S F B − A, projected onto a convex set, with Nesterov's extrapolation and a restart whenever
 the value would rise (O'Donoghue & Candès 2015). For any u > 0 a symmetric S lies below diag(|S|u / u), and so does B,
-so their products bound the curvature of every entry. S is applied once per step, because what it does to an
-extrapolated point is known.
+so their products bound the curvature of every entry. S is applied once per step, because its product with an
+extrapolated point follows from earlier ones.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def descend(
     project : callable, default=onto_nonnegative
         The projection onto the set.
     by_rows : bool, default=False
-        The set ties the entries of a row to each other, so that they take steps of one length; otherwise it must be
-        a product of sets of single entries.
+        The set couples the entries of a row, so that they take steps of one length; otherwise it must be a product of
+        sets of single entries.
     """
     curvature = entry_curvature(couplings, F)
     if by_rows:
@@ -87,14 +87,14 @@ def descend_each(
     tolerance: float,
     project: Callable[[Array], Array],
 ) -> Array:
-    """The same for rows that do not see each other, each with its own extrapolation and until its own steps are small.
+    """The same for independent rows, each with its own extrapolation and until its own steps are small.
 
-    A row's result does not depend on the others. Its extrapolation begins anew when it points uphill.
+    A row's result does not depend on the others. Its extrapolation restarts when it points uphill.
 
     Parameters
     ----------
     F, A, couplings, max_steps, project
-        As for :func:`descend`; the set ties the entries of a row to each other.
+        As for :func:`descend`; the set couples the entries of a row.
     tolerance : float
         Of a step, relative to the largest entry of its row.
     """

@@ -21,7 +21,7 @@ from .point import Point, Solver
 
 StopReason = Literal["converged", "max_iter", "interrupted", "callback"]
 
-# Sweeps between two looks at the optimality measure, which may cost a product of its own.
+# Sweeps between two evaluations of the optimality measure, which may cost a product.
 CHECK_EVERY = 5
 
 
@@ -33,11 +33,11 @@ class Options:
     ----------
     max_iter : int
     tol : float
-        A run has converged when a sweep lowers the objective by less than tol, relatively, and the optimality measure
-        is below tol as well. 0 runs exactly max_iter sweeps.
+        A run has converged when a sweep lowers the objective by a relative amount of less than tol, and the optimality
+        measure is also below tol. 0 runs exactly max_iter sweeps.
     callbacks : sequence of Callback
     inner : bool
-        The fit is a part of another one. Ctrl-C then ends both: half of a part is of no use.
+        The fit is part of another one. Ctrl-C then ends both: an unfinished part is of no use.
     """
 
     max_iter: int = 200
@@ -46,7 +46,7 @@ class Options:
     inner: bool = False
 
     def inside(self, max_iter: int, tol: float) -> Options:
-        """How long a fit inside this one runs: not beyond the budgets of this one."""
+        """How long a fit inside this one runs: never beyond this one's budgets."""
         return Options(max_iter, tol, (Budgets(self.callbacks),), inner=True)
 
     def is_spent(self) -> bool:
@@ -54,7 +54,7 @@ class Options:
         return Budgets(self.callbacks).is_spent()
 
     def hear_interruption(self) -> bool:
-        """Remember that Ctrl-C was pressed during preparations; False if this fit cannot use what they have so far."""
+        """Record that Ctrl-C was pressed during preparations; False if this fit cannot use their results so far."""
         heard = [callback for callback in self.callbacks if isinstance(callback, Interruption)]
         for callback in heard:
             callback.heard = True
@@ -63,7 +63,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Result:
-    """What a fit ends with."""
+    """The result of a fit."""
 
     state: State
     objective: float
@@ -74,7 +74,7 @@ class Result:
 
 
 class Run:
-    """One start on its way down; can be advanced in pieces.
+    """The descent from one start; it can be advanced in pieces.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Run:
 
     @classmethod
     def resumed(cls, objective: Objective, solver: Solver, start: State, saved: Mapping[str, Any], clock: float) -> Run:
-        """The run that a snapshot was taken of; `start` says what kind of state it has."""
+        """The run from which a snapshot was taken; `start` gives the kind of its state."""
         run = cls.__new__(cls)
         run._objective, run.solver, run._clock = objective, solver, clock
         run.index, run.stop_reason = saved["index"], saved["stop_reason"]
@@ -111,7 +111,7 @@ class Run:
         return run
 
     def snapshot(self) -> Snapshot:
-        """All that is needed to go on from here."""
+        """All that is needed to resume from here."""
         return {
             "index": self.index,
             "stop_reason": self.stop_reason,
@@ -159,7 +159,7 @@ class Run:
 
     def _reason_to_stop(self, previous: Point, options: Options) -> StopReason | None:
         progress = self._progress(options)
-        # Every callback hears of the sweep, whatever the others answer.
+        # Every callback is told about the sweep, whatever the others answer.
         if any([callback.on_sweep(progress) for callback in options.callbacks]):
             return "callback"
         if options.tol > 0 and self._has_converged(previous, options.tol):
@@ -182,7 +182,7 @@ class Run:
     def _has_converged(self, previous: Point, tol: float) -> bool:
         if self.solver.stalled:
             return True
-        # An objective that is nothing but rounding error cannot fall any further.
+        # An objective that is only rounding error cannot fall further.
         start = Point(self.point.state, self._trace[0][0])
         if self.point.size <= negligible(self.point.state.W.dtype) * start.size:
             return True
@@ -208,7 +208,7 @@ def minimise(
     new_solver : callable
         Makes a fresh solver for every start.
     starts : sequence of callable
-        Each makes a state; only the best run and the present one are held at a time.
+        Each makes a state; only the best run and the current one are held at a time.
     options : Options
     """
     with _begun(options.callbacks):
@@ -220,9 +220,9 @@ def minimise(
 
 
 class _Search:
-    """Every start on trial, one after the other; then the best of them to its end.
+    """Tries every start, one after another; then runs the best of them to its end.
 
-    Where it stands is the best run so far and the present one, which is all that a snapshot holds.
+    Its state is the best run so far and the current one, which is all that a snapshot holds.
     """
 
     def __init__(
@@ -240,7 +240,7 @@ class _Search:
         self._options = options
         self._clock = time.perf_counter()
         self._best: Run | None = None
-        # The last run is the one that goes on to its end.
+        # The last run is the one that continues to its end.
         self._on_trial = len(starts) > 1
 
     def run(self) -> Run:
@@ -288,7 +288,7 @@ class _Search:
         return Run(self._objective, self._new_solver(), self._starts[index](), index, self._clock)
 
     def _tell(self, run: Run, ended: bool = False) -> None:
-        """Tell the callbacks that the fit could go on from here."""
+        """Tell the callbacks that the fit could be resumed from here."""
 
         def snapshot() -> Snapshot:
             return {
@@ -302,7 +302,7 @@ class _Search:
             callback.on_safe_point(run.n_sweeps, ended, snapshot)
 
     def _resumed(self) -> Run | None:
-        """The present run of a fit that was killed, if a callback has kept it."""
+        """The current run of a fit that was killed, if a callback has kept it."""
         kept = next((found for call in self._options.callbacks if (found := call.resume()) is not None), None)
         if kept is None:
             return None
@@ -319,13 +319,13 @@ class _Search:
         return run
 
     def _restored(self, saved: Mapping[str, Any]) -> Run:
-        # Only a start knows what kind of state it makes.
+        # Only a start knows the kind of its state.
         start = self._starts[saved["index"]]()
         return Run.resumed(self._objective, self._new_solver(), start, saved, self._clock)
 
 
 def _like(saved: Array, F: Array) -> Array:
-    """A factor from a snapshot, which must look like that of the start."""
+    """A factor from a snapshot, which must have the shape and type of the start's."""
     if saved.shape != F.shape or saved.dtype != F.dtype:
         raise ValueError(f"a factor of {saved.dtype}{saved.shape} should be one of {F.dtype}{F.shape}")
     return saved
@@ -347,7 +347,7 @@ def _begun(callbacks: Sequence[Callback]) -> Iterator[None]:
 
 def _warn(reason: StopReason, n_sweeps: int, tol: float) -> None:
     if reason == "interrupted":
-        warn(f"The fit was interrupted after {n_sweeps} sweeps; the model is the best found until then.")
+        warn(f"The fit was interrupted after {n_sweeps} sweeps; the model is the best found so far.")
     elif reason == "max_iter" and tol > 0:
         warn(
             f"The fit has not converged to tol={tol:g} after {n_sweeps} sweeps. Raise max_iter or tol.",

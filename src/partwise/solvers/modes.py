@@ -1,9 +1,9 @@
 """Components of rank one: every component is an outer product of one vector per axis of a sample.
 
-The components enter the objective through XᵀW and WᵀW alone. For fixed codes and all axes but one, the vectors of that
-axis see a non-negative least-squares problem whose right-hand side is XᵀW contracted with the other vectors (the
+The components enter the objective only through XᵀW and WᵀW. With the codes and all axes but one fixed, the vectors of
+that axis see a non-negative least-squares problem whose right-hand side is XᵀW contracted with the other vectors (the
 "MTTKRP" of tensor decompositions) and whose Gram matrix is the entrywise product of WᵀW with the others' Gram matrices.
-X itself is touched only by the products X Hᵀ and XᵀW, so sparse data stay sparse.
+X itself enters only the products X Hᵀ and XᵀW, so sparse data stay sparse.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def step_modes(objective: Objective, state: State, shape: Sequence[int]) -> Stat
     Parameters
     ----------
     objective : Objective
-        All its terms must have a quadratic that sees all features alike.
+        All its terms must have a quadratic that treats all features equally.
     state : State
     shape : sequence of int
         Of a sample.
     """
     system = assemble(objective.quadratics(state, COMPONENTS), state.Ht)
     if system.coupled or len(system.D) > 1 or len(system.weight) > 1:
-        raise NotImplementedError("Components of rank one need terms that see all features alike.")
+        raise NotImplementedError("Components of rank one need terms that treat all features equally.")
     modes = split_modes(state.Ht, shape)
     images = system.pull(state.product(COMPONENTS)).reshape(*shape, -1)
     # The pull on the images is the whole pull.

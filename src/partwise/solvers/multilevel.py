@@ -1,8 +1,8 @@
 """Coordinate descent on coupled rows, on several levels.
 
-Gauss-Seidel carries news over one link per pass. Where the links are strong against the data this takes long: the codes
-of a whole neighbourhood must move together, and no single row can. So rows are gathered into small aggregates, and the
-aggregates are moved as a whole, which is the same problem again with fewer rows::
+Gauss-Seidel carries information over one link per pass. Where links outweigh the data this takes long: the codes of a
+whole neighbourhood must move together, and no single row can. So rows are grouped into small aggregates, and each
+aggregate is moved as a whole, which is the same problem with fewer rows::
 
     F + P δ,   P the aggregates,   δ_a ≥ −min over the aggregate of F
 
@@ -24,9 +24,9 @@ from ..core.rows import Cliques, Links, RowMatrix
 from ..core.types import Array
 
 FEWEST_ROWS = 4
-# The last level has nobody below to turn to, and is small.
+# The coarsest level gets extra passes: it is small, and none below helps it.
 LAST_PASSES = 10
-# A level that is not much smaller than the one below is not worth its visit.
+# A level that is not much smaller than the finer one is not worth a visit.
 LEAST_REDUCTION = 0.8
 NO_LINKS = (np.zeros(0, np.int32), np.zeros(0, np.int32))
 
@@ -43,7 +43,7 @@ class RowQuadratic:
 
 
 class Level:
-    """Rows joined by links and cliques, in an order in which they can be swept.
+    """Rows coupled by links and cliques, in an order in which they can be swept.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Level:
 
     @property
     def has_coarser(self) -> bool:
-        """Whether there are aggregates to move; cliques carry news at once and need none."""
+        """Whether there are aggregates to move; cliques carry information at once and need none."""
         return self.cliques.n_groups == 0 and self._coarser is not None
 
     def cycle(self, F: Array, q: RowQuadratic) -> None:
@@ -149,14 +149,14 @@ class Level:
 
 
 class Chain:
-    """What couples rows, for kernels that take one row after the other; made once and kept."""
+    """What couples rows, for kernels that take one row after another; built once and kept."""
 
     def __init__(self) -> None:
         self._coupled: tuple[RowMatrix, ...] = ()
         self._level: Level | None = None
 
     def of(self, coupled: tuple[RowMatrix, ...], F: Array) -> tuple[Any, ...]:
-        """Links, their values, groups, the sums of F over them and their strength; empty if no row sees another."""
+        """Links, their values, groups, the sums of F over them and their strength; empty if rows are independent."""
         if not coupled:
             return (*NO_LINKS, np.zeros(0, F.dtype), np.zeros(0, np.intp), np.zeros((0, 0), F.dtype), 0.0)
         if self._level is None or self._coupled != coupled:

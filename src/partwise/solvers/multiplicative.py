@@ -1,6 +1,6 @@
-"""Multiplicative rules: F ← F ∘ r, the papers' way.
+"""Multiplicative rules: F ← F ∘ r, as in the papers.
 
-Every entry is multiplied by the ratio r at which a separable majoriser of the objective is flat (`core.forms.Split`).
+Every entry is multiplied by the ratio r that minimises a separable majoriser of the objective (`core.forms.Split`).
 For convex quadratics that is r = N / P, as in the papers. It falls for every convex quadratic and every non-negative
 split Q = Q₁ − Q₂: with K = diag(Q₁f / f) the decrease is δᵀ(2K − Q)δ, and 2K − Q = (K − Q₁) + (K + Q₂) ⪰ 0.
 """
@@ -20,9 +20,9 @@ from ..core.types import CODES, FACTORS, Array, Factor
 from .multipliers import on_simplex
 from .point import Point, Remembering, entered
 
-# A start's zeros would stay zero for ever; this much of the factor's mean lets them grow back.
+# Zeros of the start would stay zero for ever; this share of the factor's mean lets them grow.
 START_FLOOR = 1e-3
-# Entries below the smallest number to this power, as a share of the largest entry, are set to zero.
+# Entries below the smallest number to this power, relative to the largest entry, are set to zero.
 DUST = 0.75
 
 
@@ -33,7 +33,7 @@ class Multiplicative(Remembering):
     ----------
     objective : Objective
     powers : dict of factor to float, optional
-        Take (N / P)^power, as a paper prints its rule for a factor, in the place of the step that surely falls.
+        Use (N / P)^power, as a paper prints its rule for a factor, instead of the step that provably descends.
     """
 
     name = "multiplicative"
@@ -66,11 +66,11 @@ class Multiplicative(Remembering):
         else:
             new = F * ratio(split, F, self._powers.get(factor))
         new = without_dust(new)
-        # The majoriser is a sum over entries: those that are fixed do not keep the others from their minimum.
+        # The majoriser is a sum over entries: fixed ones do not keep the others from their minimum.
         return state.replace(factor, domain.put(new, factor) if isinstance(domain, Fixed) else new)
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
-        """Codes for fixed components, every row until its own change is small."""
+        """Codes for fixed components, each row until its own change is small."""
         active = np.ones(len(state.W), bool)
         for _ in range(max_passes):
             old = state.W
@@ -85,7 +85,7 @@ class Multiplicative(Remembering):
 
 
 def without_dust(F: Array) -> Array:
-    """F, changed in place, with zeros for entries that are as good as zero and will soon make arithmetic slow.
+    """F, changed in place, with zeros for negligible entries, which would soon slow arithmetic down.
 
     The limit is relative, so that it does not depend on the unit of the data, and still above subnormal numbers.
     """
@@ -96,7 +96,7 @@ def without_dust(F: Array) -> Array:
 
 
 def lifted(state: State, factor: Factor) -> State:
-    """The state with a share of the factor's mean in the place of its zeros."""
+    """The state with a share of the factor's mean in place of its zeros."""
     F = state[factor]
     if (F > 0).all():
         return state
@@ -116,8 +116,8 @@ def ratio(split: Split, F: Array, power: float | None = None) -> Array:
     if powers <= {-1, 0, 1}:
         linear = np.asarray(up.get(0, 0.0)) - down.get(0, 0.0)
         return _quadratic_root(np.asarray(up.get(1, 0.0)), linear, np.asarray(down.get(-1, 0.0)), F)
-    # Young's inequality lifts every part of P to the highest power and lowers every part of N to the lowest one: the
-    # majoriser stays one, and its flat point has a closed form.
+    # Young's inequality raises every part of P to the highest power and lowers every part of N to the lowest one: the
+    # result is still a majoriser, and its minimum has a closed form.
     N, P = split.halves()
     return _root(N, P, F, 1.0 / (max(up) - min(down)))
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..core.forms import Split
 from ..core.types import Array
 
-# Halvings of the interval that holds θ, which is at first as wide as there are entries in a sum.
+# Bisections of the interval that holds θ, which is at first as wide as there are entries in a sum.
 HALVINGS = {np.dtype(np.float64): 70, np.dtype(np.float32): 45}
 # An entry that enters linearly gets this share of its slope as a curvature, which keeps its step finite.
 LEAST_CURVATURE = 1e-6
@@ -38,10 +38,10 @@ def on_simplex(split: Split, F: Array, axis: int) -> Array:
     if not a.any() and (b == b.take([0], axis)).all():
         pulled = F * c
         sums = pulled.sum(axis=axis, keepdims=True)
-        # Where nothing attracts any entry, all are as good.
+        # Where nothing attracts any entry, all are equally good.
         return np.where(sums > 0, pulled / np.where(sums > 0, sums, 1), F).astype(F.dtype)
     a, b, c, f = (part.astype(np.float64) for part in (a, b, c, F))
-    # A bit of curvature about the present entry leaves a majoriser one.
+    # A little curvature about the present entry keeps it a majoriser.
     flat = np.where((a == 0) & (c == 0), LEAST_CURVATURE * (np.abs(b) + np.abs(b).mean()), 0)
     a, b = a + flat, b - flat
     alive = f > 0

@@ -4,7 +4,7 @@ One term is a sum of logarithms (`core.forms.Logarithmic`), the others are quadr
 Newton step on its own small system, of a length at which it provably cannot rise (`kernels.logarithms`). Both factors
 are extrapolated as by coordinate descent.
 
-The first sweeps decide in which minimum a run ends; multiplicative ones, which are slow and look at everything alike,
+The first sweeps decide in which minimum a run ends; multiplicative ones, which are slow and treat all entries equally,
 lead to better minima.
 """
 
@@ -22,7 +22,7 @@ from .point import Point
 from .systems import assemble
 
 GENTLE_SWEEPS = 10
-# An extrapolated entry keeps this share of where it was. At zero a logarithm would be infinite.
+# An extrapolated entry keeps this share of its value. At zero a logarithm would be infinite.
 LEAST_SHARE = 0.1
 
 
@@ -70,7 +70,7 @@ class Newton(Extrapolating):
         return self._objective.logarithmic(state, CODES).total
 
     def _stepped(self, state: State, factor: Factor, max_steps: int = 1, tolerance: float = 0.0) -> tuple[Array, Array]:
-        """A better factor for the other one, and the sum of the logarithms of every row at it."""
+        """A better factor given the other one, and the sum of the logarithms of every row at it."""
         from ..kernels.logarithms import newton_rows
 
         form = self._objective.logarithmic(state, factor)
@@ -94,5 +94,5 @@ class Newton(Extrapolating):
         return F, logs
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
-        """Codes for fixed components, every row until its own steps gain nothing more."""
+        """Codes for fixed components, each row until its own steps gain nothing more."""
         return self._stepped(state, CODES, max_passes, tolerance)[0]

@@ -1,7 +1,7 @@
-"""One entry in every row of a factor, each row to the best one.
+"""One entry in every row of a factor, each row with the best one.
 
-Every S that couples rows lies below a diagonal matrix (`solvers.gradient`), so that each row i sees a quadratic of its
-own. With a single entry f in column j that is c_ij f² − 2 f z_ij: the best one is the column with the largest
+Every S that couples rows lies below a diagonal matrix (`solvers.gradient`), so each row i sees its own quadratic.
+With a single entry f in column j that is c_ij f² − 2 f z_ij: the best column is the one with the largest
 z_ij² / c_ij among those with z_ij > 0, and f = z_ij / c_ij. Where no rows are coupled the step is the exact minimum.
 """
 
@@ -35,7 +35,7 @@ def step_rows(F: Array, A: Array, couplings: Sequence[Coupling]) -> Array:
 
 
 def best_entry(pull: Array, curvature: Array) -> Array:
-    """The best factor with one entry per row for the curvature of every entry; a row that nothing attracts is empty."""
+    """The best factor with one entry per row, given each entry's curvature; a row that nothing attracts is empty."""
     pull = np.maximum(pull, 0)
     curved = curvature > 0
     lengths = np.divide(pull, curvature, out=np.zeros(pull.shape), where=curved)

@@ -33,12 +33,12 @@ class Point:
 
     @cached_property
     def size(self) -> float:
-        """What changes of the objective are measured by: the objective itself, unless a term is negative."""
+        """The scale for changes of the objective: the objective itself, unless a term is negative."""
         return sum(abs(value) for value in self.values.values())
 
 
 def entered(objective: Objective, state: State) -> State:
-    """The state with both factors in their domains; lengths that a column leaves go to the other factor if they may."""
+    """The state with both factors in their domains; the scale a column loses goes to the other factor if possible."""
     for factor in FACTORS:
         F, lengths = objective.domains[factor].entered(state[factor], factor)
         if F is not state[factor]:
@@ -49,29 +49,29 @@ def entered(objective: Objective, state: State) -> State:
 
 
 class Solver(Protocol):
-    """Two functions are what a solver does; the loop does the rest. Two more let a fit survive a crash.
+    """A solver has two functions; the loop does the rest. Two more let a fit survive a crash.
 
     Attributes
     ----------
     name : str
     stalled : bool
-        The last sweep could not lower the objective any more: machine precision is reached.
+        The last sweep could not lower the objective: machine precision is reached.
     """
 
     name: str
     stalled: bool
 
     def prepare(self, state: State) -> State:
-        """Make a start fit for this solver."""
+        """Make a start suitable for this solver."""
 
     def sweep(self, point: Point) -> Point:
-        """One pass: the codes, then the components. The same point comes back if the step was rejected."""
+        """One pass: the codes, then the components. Returns the same point if the step was rejected."""
 
     def memory(self) -> dict[str, Any]:
         """All that the next sweep will need besides the point: numbers, text, arrays, and dicts of these."""
 
     def restore(self, memory: Mapping[str, Any], state: State) -> None:
-        """Go on from a memory, at the state it belongs to, to the bit as if nothing had happened."""
+        """Resume from a memory, at the state it belongs to, bit for bit as if nothing had happened."""
 
 
 class Remembering:

@@ -1,4 +1,4 @@
-"""For what has no entries to sweep: accelerated projected gradient, and codes column by column.
+"""For factors without entries to sweep: accelerated projected gradient, and codes column by column.
 
 **A factor whose S is a product** (coefficients P with S = K): steps along its gradient (`solvers.gradient`).
 
@@ -8,12 +8,12 @@ factor 2,
     ½ a ‖w‖² − wᵀc + ¼ β ‖w‖⁴ − ½ β ‖w‖² + ½ β wᵀ M w,   M = Σ_{l≠j} w_l w_lᵀ
 
 The last part lies below its tangent at the present w̃ plus ½ β σ ‖w − w̃‖² with σ ≥ λ_max(M), and so does every S that
-couples samples. Then w enters by its norm and by wᵀz alone: its best direction is z⁺/‖z⁺‖, and its norm t the positive
+couples samples. Then only the norm of w and wᵀz matter: the best direction is z⁺/‖z⁺‖, and the norm t is the positive
 root of β t³ + (a + βσ − β) t − ‖z⁺‖ = 0. No step can rise, and none depends on the order of the samples.
 
 **Scale.** Where the other terms do not change when a column of W is stretched by c_j and that of the components shrunk
 by as much, the penalty alone decides: s_j = c_j² minimises the convex quadratic Σ_jl s_j s_l g_jl² − 2 Σ_j s_j g_jj of
-the Gram matrix g, which k numbers settle at no cost. Columns would take many sweeps to find their lengths otherwise.
+the Gram matrix g, which k numbers settle at no cost. Otherwise columns would take many sweeps to find their lengths.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from .point import Point, Remembering
 
 # Passes over the columns of the codes, and steps on the components, per sweep.
 PASSES, STEPS = 4, 10
-# Passes over the entries of the codes per sweep, where these are swept.
+# Passes over the entries of the codes per sweep, if these are swept.
 ENTRY_PASSES = 8
-# A step that gains less than this share of the first one ends the steps on a factor.
+# Steps on a factor end when one gains less than this share of the first.
 STEP_TOLERANCE = 1e-2
 # Passes over the lengths of the columns, and the least share of its square that a column keeps in one of them.
 STRETCH_PASSES, LEAST_STRETCH = 10, 1e-2
@@ -43,7 +43,7 @@ NEWTON_STEPS = 60
 
 
 class Projected(Remembering):
-    """Codes by columns, or entry by entry where nothing asks them to be orthogonal; components by projected gradient.
+    """Codes by columns, or entry by entry if they need not be orthogonal; components by projected gradient.
 
     Every term must be a quadratic of each factor, or the orthogonality penalty.
 
@@ -65,18 +65,18 @@ class Projected(Remembering):
         self.stalled = False
 
     def prepare(self, state: State) -> State:
-        """Any non-negative start will do."""
+        """Any non-negative start is suitable."""
         return state
 
     def sweep(self, point: Point) -> Point:
-        """Codes, then components. Codes that met components unfit for them would vanish, so the first fit theirs."""
+        """Codes, then components. With unsuitable components the codes would vanish, so the first sweep fits these."""
         state = point.state if self._started else self._descend_components(point.state)
         self._started = True
         state = state.replace(CODES, self._descend_codes(state))
         if self._beta and self._scale_free:
             state = _stretched(state, _best_stretch(state.gram(CODES)))
         new = Point.at(self._objective, self._descend_components(state))
-        # The steps do not rise; what is left is rounding.
+        # The steps do not rise; any rise is rounding.
         self.stalled = new.total >= point.total
         return point if self.stalled else new
 
@@ -98,7 +98,7 @@ class Projected(Remembering):
         for _ in range(PASSES):
             for j in range(W.shape[1]):
                 crowd = _crowd(gram, j)
-                # All that is linear in the columns: this one's own square is handled by its norm.
+                # All parts linear in the columns: this one's own square is handled by its norm.
                 mix = plain[:, j] + beta * gram[:, j]
                 mix[j] -= plain[j, j] + beta * gram[j, j] + beta * crowd
                 z = A[:, j] - W @ mix.astype(W.dtype)

@@ -1,4 +1,4 @@
-"""Components that no sample uses any more are given to the samples that are represented worst."""
+"""Components that no sample uses any more are moved to the samples represented worst."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ..core.state import State
 from ..core.types import Array
 from .point import Point, Remembering, Solver
 
-# Sweeps between two looks for dead components.
+# Sweeps between two searches for dead components.
 LOOK_EVERY = 5
 # A component is dead if no code holds more of it than this share of the largest entry.
 DEAD_SHARE = 1e-6
 
 
 class Reviving(Remembering):
-    """Another solver, with a second life for components that died.
+    """Another solver that also revives dead components.
 
-    A component that is put at a sample, and is all of that sample's code, represents it without error. That is done for
+    A component placed at a sample, and used alone in that sample's code, represents it without error. This is done for
     the samples of largest error and kept if the objective does not rise.
 
     Parameters
     ----------
     objective : Objective
     new_solver : callable
-        Makes the solver that does the sweeps; a new one after each revival, because the old one may remember steps.
+        Makes the solver for the sweeps; a new one after each revival, because the old one may remember steps.
     """
 
     remembers = ("stalled", "_sweeps")
@@ -47,7 +47,7 @@ class Reviving(Remembering):
         return self._solver.prepare(state)
 
     def sweep(self, point: Point) -> Point:
-        """A sweep and, now and then, a look for dead components."""
+        """A sweep and, now and then, a search for dead components."""
         point = self._solver.sweep(point)
         self._sweeps += 1
         if self._sweeps % LOOK_EVERY == 0:
@@ -65,7 +65,7 @@ class Reviving(Remembering):
         self._solver.restore(memory["solver"], state)
 
     def _revive(self, point: Point) -> Point:
-        """The point with its dead components put at samples, if that is no worse."""
+        """The point with its dead components moved to samples, if that is no worse."""
         state = point.state
         use = state.W.max(axis=0)
         dead = np.flatnonzero(use <= DEAD_SHARE * use.max())
@@ -87,7 +87,7 @@ class Reviving(Remembering):
 
 
 def _known(x: Any, fitted: Array, missing: str | None) -> Array:
-    """Rows of the data, dense; what is unknown is taken to be as fitted."""
+    """Rows of the data, dense; unknown entries are taken from the fit."""
     full = x.toarray() if sp.issparse(x) else np.array(x)
     if missing == "unstored":
         stored = sp.csr_array((np.ones(len(x.data), bool), x.indices, x.indptr), shape=x.shape).toarray()

@@ -1,10 +1,10 @@
 """Exactly orthogonal factors: every row has one entry (Pompili, Gillis, Absil & Glineur 2014).
 
-Columns that are orthogonal and not negative have no row in common, so W with WᵀW = I is a clustering of the rows with a
+Columns that are orthogonal and non-negative have no row in common, so W with WᵀW = I is a clustering of the rows with a
 length for each. For given components the best such codes are known: row i takes the component with the largest
 (x_iᵀh_j)² / ‖h_j‖² among those with x_iᵀh_j > 0, and the length x_iᵀh_j / ‖h_j‖². With columns of W scaled to unit norm
-the best components are XᵀW. Both steps are exact, so the error cannot rise. A component that no row takes gets the
-row with the largest error for itself, which lowers the error too.
+the best components are XᵀW. Both steps are exact, so the error cannot rise. A component that no row takes is given the
+row with the largest error, which also lowers the error.
 
 With three factors, X ≈ F S Gᵀ, rows are coded as rows of X G by the rows of S, columns as rows of XᵀF by the columns of
 S, and S = FᵀXG.
@@ -39,7 +39,7 @@ class RowAssignment(Remembering):
         self.stalled = False
 
     def prepare(self, state: State) -> State:
-        """Of every row the largest entry is kept."""
+        """The largest entry of every row is kept."""
         for factor in self._sides:
             F, _ = self._objective.domains[factor].entered(state[factor], factor)
             state = _fitted(state, factor, F)
@@ -51,7 +51,7 @@ class RowAssignment(Remembering):
         for factor in self._sides:
             state = _fitted(state, factor, _assigned(state, factor))
         new = Point.at(self._objective, state)
-        # The steps do not rise; what is left is rounding.
+        # The steps do not rise; any rise is rounding.
         self.stalled = new.total >= point.total
         return point if self.stalled else new
 
@@ -63,7 +63,7 @@ def rated(pull: Array, squares: Array) -> Array:
 
 
 def _squares(state: State, factor: Factor) -> Array:
-    """Squared norm of what the columns of a factor stand for: components, or rows and columns of S."""
+    """Squared norms of what the columns of a factor represent: components, or rows and columns of S."""
     if isinstance(state, TriState):
         return column_norms(state.S.T if factor == CODES else state.S) ** 2
     return column_norms(state.Ht) ** 2
@@ -74,7 +74,7 @@ def _scores(state: State, factor: Factor) -> Array:
 
 
 def _assigned(state: State, factor: Factor) -> Array:
-    """The best factor with one entry per row, no column empty if that can be."""
+    """The best factor with one entry per row, with no empty column if possible."""
     F = best_entry(state.product(factor), _squares(state, factor))
     counts = np.count_nonzero(F, axis=0)
     empty = np.flatnonzero(counts == 0)
@@ -85,7 +85,7 @@ def _assigned(state: State, factor: Factor) -> Array:
     else:
         wholes = state.X.row_squared_norms()
     errors = wholes - _scores(state, factor).max(axis=1) ** 2
-    # What is only rounding is no error to cure.
+    # Errors that are only rounding need no cure.
     errors[errors <= len(errors) * np.finfo(F.dtype).eps * wholes.max()] = 0
     for row in np.argsort(-errors, kind="stable"):
         if not len(empty) or errors[row] == 0:

@@ -1,4 +1,4 @@
-"""Coordinate descent where every row has a Gram matrix of its own: entries that are missing or weighed.
+"""Coordinate descent where every row has its own Gram matrix: entries that are missing or weighted.
 
 One term is a squared error by rows (`core.forms.RowSquares`), the others are quadratic. A block of rows at a time gets
 its Gram matrices, and every row is brought close to its minimum by several passes (`kernels.own_grams`). Both factors
@@ -21,10 +21,10 @@ from .multilevel import Chain
 from .point import entered
 from .systems import RowSystem, assemble
 
-# The first sweeps decide in which minimum a run ends, see `solvers.coordinate`. Fewer and longer ones serve as well
-# here, where a Gram matrix costs more than a pass.
+# The first sweeps decide in which minimum a run ends, see `solvers.coordinate`. Fewer and longer ones do as well here,
+# where a Gram matrix costs more than a pass.
 GENTLE_SWEEPS, GENTLE_PASSES = 2, 2
-# Rows that are coupled are visited this often in a sweep, if their Gram matrices can be kept for that long.
+# Coupled rows are visited this often in a sweep, if their Gram matrices can be kept for that long.
 VISITS = 4
 # Gram matrices that are kept take at most this many bytes.
 KEPT_BYTES = 64 * 2**20
@@ -48,7 +48,7 @@ class RowCoordinate(Extrapolating):
         self._chain = Chain()
 
     def prepare(self, state: State) -> State:
-        """Any start in the domains will do."""
+        """Any start in the domains is suitable."""
         return entered(self._objective, state)
 
     def _is_gentle(self, sweep: int) -> bool:
@@ -76,7 +76,7 @@ class RowCoordinate(Extrapolating):
         return self._objective.row_squares().squares.total
 
     def _swept(self, state: State, factor: Factor, max_passes: int, tolerance: float) -> tuple[Array, Array]:
-        """A better factor for the other one, and how much of the data every row of it explains."""
+        """A better factor given the other one, and how much of the data each of its rows explains."""
         F = np.array(state[factor], order="C")
         explained = np.empty(len(F))
         system = assemble(self._objective.quadratics(state, factor), F)
@@ -107,12 +107,12 @@ class RowCoordinate(Extrapolating):
         return F, explained
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
-        """Codes for fixed components, every row until its own passes gain nothing more."""
+        """Codes for fixed components, each row until its own passes gain nothing more."""
         return self._swept(state, CODES, max_passes, tolerance)[0]
 
 
 def _with_common(part: GramRows, system: RowSystem) -> Array:
-    """The Gram matrices of some rows, with what other terms add to those of all rows."""
+    """The Gram matrices of some rows, including what other terms add to those of all rows."""
     if not system.B.any():
         return part.grams
     weight = system.weight if len(system.weight) == 1 else system.weight[part.rows]

@@ -1,4 +1,4 @@
-"""Who carries the scale: resolve the `scale` parameter, and bring the factors into that scale at the end."""
+"""Which factor carries the scale: resolve the `scale` parameter, and scale the factors accordingly at the end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Scaled = tuple[list[BoundTerm], Factor | None, Domains]
 
 
 def unit_factor(penalised: Collection[Factor], scale: str | None) -> Factor | None:
-    """The factor whose columns have unit norm in the end, given those that are penalised; None: neither."""
+    """The factor whose columns have unit norm in the end, given the penalised ones; None: neither."""
     if scale is None or (scale == "auto" and len(penalised) == 2):
         return None
     if scale != "auto":
@@ -28,9 +28,9 @@ def unit_factor(penalised: Collection[Factor], scale: str | None) -> Factor | No
 
 
 def codes_power(terms: Sequence[Term], scale: str | None) -> float:
-    """As which power of the unit of X codes grow, if W H grows as X does.
+    """The power of the unit of X with which codes grow, if W H grows as X does.
 
-    On a free scale both factors keep what their start gave them, which grows as the square root of X.
+    On a free scale both factors keep the scale of their start, which grows as the square root of X.
     """
     if any(term.settles_scale for term in terms):
         return 0.0
@@ -41,13 +41,13 @@ def codes_power(terms: Sequence[Term], scale: str | None) -> float:
 def apply_scale(terms: Sequence[BoundTerm], scale: str | None, domains: Domains) -> Scaled:
     """The terms under the gauge, the factor whose columns have unit norm in the end (None: neither), and the domains.
 
-    With scale="auto", a penalty on one factor alone is measured where the other has unit norm; with penalties on both
-    factors these settle the scale themselves; without any, the components are simply given unit norm at the end. A term
-    that ties the components to the samples settles the scale alone, and so does one that asks for orthogonal codes.
-    With scale="codes" the codes are held to columns of unit norm, so that penalties on them are measured as they stand.
+    With scale="auto", a penalty on only one factor is measured where the other has unit norm; penalties on both factors
+    settle the scale themselves; without any, the components are simply given unit norm at the end. A term that ties the
+    components to the samples settles the scale by itself, as does one that asks for orthogonal codes. With
+    scale="codes" the codes are held to columns of unit norm, so that penalties on them are measured directly.
 
     A factor that cannot be stretched settles the scale by its domain. Components of unit norm that no term penalises
-    are what the gauge gives in the end, and need not be held to it on the way.
+    are the final result of the gauge, and need not be held to it before.
     """
     anchored = [term.name for term in terms if term.anchored]
     if anchored and scale in FACTORS:
@@ -95,7 +95,7 @@ def normalise(state: State, unit: Factor | None, domains: Mapping[Factor, Domain
     if unit is None:
         return state
     held = ~np.logical_and(*(domains[factor].stretchable(state[factor], factor) for factor in FACTORS))
-    # Unit norm is a domain that does not stretch, and nothing is left to do there but for rounding.
+    # Unit norm is a domain that does not stretch; only rounding is left to correct there.
     held &= not isinstance(domains[unit], UnitNorm)
     dead = np.flatnonzero((state.norms(unit) == 0) & ~held)
     if len(dead):
@@ -115,7 +115,7 @@ def rescaled(state: State, factor: Factor, lengths: Array) -> State:
 
 
 def warn_if_dead(state: State) -> None:
-    """Say so if components are not used."""
+    """Warn if components are not used."""
     dead = (column_norms(state.W) == 0) | (column_norms(state.Ht) == 0)
     if dead.any():
         warn(

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator, lobpcg
 from ..core.types import Array
 from ..core.warn import quiet
 
-# Up to so many samples the dense eigenproblem is the fastest and most exact way.
+# Up to this many samples the dense eigenproblem is fastest and most exact.
 MOST_DENSE = 2000
 LOBPCG_ITERATIONS, LOBPCG_TOLERANCE, LOBPCG_EXTRA = 300, 1e-8, 5
 
@@ -51,7 +51,7 @@ def _smallest_eigenvectors(B: Any, k: int) -> Array:
     S = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=B.dtype)
     jacobi = sp.diags_array(1 / (B * B).sum(axis=0))
     start = np.random.RandomState(0).standard_normal((n, k + LOBPCG_EXTRA))
-    # It warns of low precision, but clusters need the space that the eigenvectors span, not their last digits.
+    # It warns about low precision, but clusters need the space that the eigenvectors span, not their last digits.
     with quiet():
         values, vectors = lobpcg(S, start, M=jacobi, largest=False, maxiter=LOBPCG_ITERATIONS, tol=LOBPCG_TOLERANCE)
     return np.asarray(vectors[:, np.argsort(values)[:k]])

@@ -19,7 +19,7 @@ from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, column_norms, 
 from ..core.units import Powers, Unit
 from .free import best_free
 from .loop import Options
-from .starts import Doubt, as_coordinates, dual_start, sampled_start, start_codes, start_factors
+from .starts import DownWeight, as_coordinates, dual_start, sampled_start, start_codes, start_factors
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -147,7 +147,7 @@ class FreeStart(Start):
 class DualStart(Start):
     """Codes from k-means or at random, and components that are means of the samples.
 
-    K-means weighs the features as the fit does, if that doubts some.
+    K-means weights the features as the fit does, if that down-weights some.
     """
 
     def _given_powers(self, powers: Powers) -> tuple[float, ...]:
@@ -156,8 +156,10 @@ class DualStart(Start):
 
     def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
         assert problem.kernel is not None  # components are made of samples
-        doubt: Doubt | None = next((term.doubt for term in problem.bound if hasattr(term, "doubt")), None)
-        return dual_start(problem.kernel, problem.n_components, init, np.random.RandomState(seed), doubt)
+        down_weight: DownWeight | None = next(
+            (term.down_weight for term in problem.bound if hasattr(term, "down_weight")), None
+        )
+        return dual_start(problem.kernel, problem.n_components, init, np.random.RandomState(seed), down_weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Where a fit begins: at random, from singular vectors, from clusters, or from a fit of a sample of the rows."""
+"""Where a fit begins: at random, from singular vectors, from clusters, or from a fit to a sample of the rows."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from .loop import Options, minimise
 
 # Share of every other cluster in a sample's first code: without it, multiplicative steps could never change clusters.
 CLUSTER_SHARE = 0.2
-# What zeros of "nndsvda" become, as a share of the size of an entry (studies/start_filler.py compares shares).
+# What replaces the zeros of "nndsvda", as a share of the size of an entry (studies/start_filler.py compares shares).
 FILLER_SHARE = 0.1
 # A sampled start: the share of the rows it fits, the fewest of them, its sweeps, and passes to code all samples.
 SAMPLE_SHARE = 8
 LEAST_ROWS_PER_COMPONENT = 10
 SAMPLE_SWEEPS = 40
 CODING_PASSES = 50
-# Rounds of clustering and weighing features by what the clusters leave of them.
-DOUBT_ROUNDS = 2
+# Rounds of clustering, and of weighting features by their residuals.
+WEIGHT_ROUNDS = 2
 
-# From the norms of the features' residuals to how much every feature counts.
-Doubt = Callable[[Array], Array]
+# From the norms of the features' residuals to the weight of every feature.
+DownWeight = Callable[[Array], Array]
 
 
 def start_factors(X: Operand, n_components: int, init: str, rng: np.random.RandomState) -> tuple[Array, Array]:
@@ -48,7 +48,7 @@ def start_factors(X: Operand, n_components: int, init: str, rng: np.random.Rando
     rng : numpy.random.RandomState
     """
     if init != "random" and X.missing is not None:
-        raise ValueError(f"init={init!r} needs complete data, and X has missing entries. Use init='random'.")
+        raise ValueError(f"init={init!r} needs complete data, but X has missing entries. Use init='random'.")
     if init == "random":
         return random_start(X, n_components, rng)
     if init == "kmeans":
@@ -67,8 +67,8 @@ def nndsvd_start(X: Operand, k: int, rng: np.random.RandomState, fill: bool) -> 
     """Non-negative double singular value decomposition (Boutsidis & Gallopoulos 2008).
 
     Each singular pair gives one component: the larger of its two non-negative halves. A sample of weight two counts as
-    if it were there twice. With `fill` ("nndsvda") zeros become a share of √(mean(X) / k), which grows with X as the
-    factors do; the mean of X itself, which others take, makes the model depend on the unit of X. Components beyond the
+    if it occurred twice. With `fill` ("nndsvda") zeros become a share of √(mean(X) / k), which grows with X as the
+    factors do; the mean of X itself, the usual choice, makes the model depend on the unit of X. Components beyond the
     rank of X start at random.
     """
     n, m = X.shape
@@ -92,7 +92,7 @@ def nndsvd_start(X: Operand, k: int, rng: np.random.RandomState, fill: bool) -> 
 
 
 def _truncated_svd(X: Operand, rank: int, rng: np.random.RandomState) -> tuple[Array, Array, Array]:
-    """Leading singular triplets by randomised subspace iteration (Halko et al. 2011), through products with X only.
+    """Leading singular triplets by randomised subspace iteration (Halko et al. 2011), using only products with X.
 
     With sample weights they are those of data with each sample repeated as often; U has one row for all repetitions.
     """
@@ -160,7 +160,7 @@ def sampled_start(
     n_components : int
     rng : numpy.random.RandomState
     fit_to : callable
-        Makes the fit, without penalties, of a sample.
+        Gives the objective, without penalties, on a sample.
     options : Options
         Of the fit that will start from here.
 
@@ -183,12 +183,11 @@ def sampled_start(
 
 
 def dual_start(
-    kernel: KernelMatrix, k: int, init: str, rng: np.random.RandomState, doubt: Doubt | None = None
+    kernel: KernelMatrix, k: int, init: str, rng: np.random.RandomState, down_weight: DownWeight | None = None
 ) -> DualState:
     """Codes with columns of unit norm, and coefficients proportional to them.
 
-    So every component is a mean of the samples that use it; one number, the same for all, makes the fit as good as it
-    can be.
+    So every component is a mean of the samples that use it; one common factor makes the fit as good as possible.
 
     Parameters
     ----------
@@ -198,11 +197,11 @@ def dual_start(
         Clusters of the features (of the rows of a kernel without any), with a share of every other cluster; or uniform
         numbers.
     rng : numpy.random.RandomState
-    doubt : callable, optional
-        How the fit weighs features by their residuals; k-means then weighs them so too.
+    down_weight : callable, optional
+        How the fit weights features by their residuals; k-means then does the same.
     """
     X = kernel.operand
-    W = start_codes(X, k, init, rng, doubt)
+    W = start_codes(X, k, init, rng, down_weight)
     norms = column_norms(W)
     W /= norms.astype(X.dtype)
     P = W * (norms / W.sum(axis=0, dtype=np.float64)).astype(X.dtype)
@@ -213,18 +212,20 @@ def dual_start(
     return DualState(kernel, W, P * X.dtype.type(max(state.cross(), 0.0) / energy))
 
 
-def start_codes(X: Operand, k: int, init: str, rng: np.random.RandomState, doubt: Doubt | None = None) -> Array:
-    """Codes alone: clusters of k-means with a share of every other cluster, or uniform numbers.
+def start_codes(
+    X: Operand, k: int, init: str, rng: np.random.RandomState, down_weight: DownWeight | None = None
+) -> Array:
+    """Only codes: clusters of k-means with a share of every other cluster, or uniform numbers.
 
     Parameters
     ----------
-    X, k, init, rng, doubt
-        As for :func:`dual_start`, with the features in the place of the kernel.
+    X, k, init, rng, down_weight
+        As for :func:`dual_start`, with the features in place of the kernel.
     """
     if init == "random":
         return rng.uniform(size=(X.shape[0], k)).astype(X.dtype)
     _check_clusters(X, k)
-    return cluster_codes(_clusters(X, k, _seed(rng), doubt), k, X.dtype)
+    return cluster_codes(_clusters(X, k, _seed(rng), down_weight), k, X.dtype)
 
 
 def cluster_codes(labels: IntArray, k: int, dtype: Any) -> Array:
@@ -234,19 +235,19 @@ def cluster_codes(labels: IntArray, k: int, dtype: Any) -> Array:
     return W
 
 
-def _clusters(X: Operand, k: int, seed: int, doubt: Doubt | None) -> IntArray:
+def _clusters(X: Operand, k: int, seed: int, down_weight: DownWeight | None) -> IntArray:
     """Labels by k-means; features that the clusters (at first their one mean) leave far off count less."""
 
     def kmeans(data: Any) -> IntArray:
-        # Equal samples may have features that differ by rounding; clusters must not tell them apart.
+        # Equal samples may have features that differ by rounding; they must share a cluster.
         n_clusters = k if sp.issparse(data) else count_distinct(data, k)
         return cluster(data, n_clusters, 1, seed, X.sample_weight)[0]
 
-    if doubt is None:
+    if down_weight is None:
         return kmeans(X.narrow_array)
     labels = np.zeros(X.shape[0], np.intp)
-    for _ in range(DOUBT_ROUNDS):
-        weights = doubt(feature_residuals(X, labels))
+    for _ in range(WEIGHT_ROUNDS):
+        weights = down_weight(feature_residuals(X, labels))
         if weights.min() == 1:
             return kmeans(X.narrow_array)
         labels = kmeans(_times(X.narrow_array, np.sqrt(weights).astype(X.dtype)))
@@ -269,7 +270,7 @@ def _times(X: Any, scale: Array) -> Any:
 
 
 def balanced(W: Array, Ht: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
-    """The same product with factors of equal means; samples count in that of W by their weights."""
+    """The same product with factors of equal means; that of W is weighted by samples."""
     means = [
         float(np.average(F.mean(axis=1, dtype=np.float64), weights=weight))
         for F, weight in ((W, sample_weight), (Ht, None))
@@ -281,7 +282,7 @@ def balanced(W: Array, Ht: Array, sample_weight: Array | None = None) -> tuple[A
 
 
 def as_coordinates(X: Operand, W: Array, Ht: Array) -> tuple[Array, Array]:
-    """The same product with components as long as samples are on average, and codes without a unit."""
+    """The same product with components of the mean norm of the samples, and codes without a unit."""
     n_samples = X.shape[0] if X.sample_weight is None else float(X.sample_weight.sum(dtype=np.float64))
     lengths = column_norms(Ht) / (np.sqrt(X.squared_norm / n_samples) or 1.0)
     lengths = np.where(lengths > 0, lengths, 1).astype(X.dtype)
@@ -289,7 +290,7 @@ def as_coordinates(X: Operand, W: Array, Ht: Array) -> tuple[Array, Array]:
 
 
 def _fitting(X: Operand, W: Array, Ht: Array) -> tuple[Array, Array]:
-    """The same factors with the codes scaled so that the fit is as good as it can be."""
+    """The same factors with the codes scaled to the best possible fit."""
     counted = W if X.sample_weight is None else W * X.sample_weight[:, None]
     energy = dot64(W.T @ counted, Ht.T @ Ht)
     if energy > 0:
@@ -300,7 +301,7 @@ def _fitting(X: Operand, W: Array, Ht: Array) -> tuple[Array, Array]:
 def _check_clusters(X: Operand, k: int) -> None:
     if k > X.shape[0]:
         raise ValueError(
-            f"init='kmeans' needs at least n_components={k} samples, X has {X.shape[0]}. Use init='random'."
+            f"init='kmeans' needs at least n_components={k} samples, but X has {X.shape[0]}. Use init='random'."
         )
 
 

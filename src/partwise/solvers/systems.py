@@ -24,16 +24,16 @@ class RowSystem:
     Attributes
     ----------
     data : ndarray of shape (rows, 1) or (1, 1)
-        How often the data's pull is part of A.
+        The multiple of the data's pull in A.
     push : ndarray of shape (rows, k) or (1, k)
         The rest of A.
     B : ndarray of shape (k, k)
     weight : ndarray of shape (rows,) or (1,)
     D : ndarray of shape (rows, k) or (1, k)
-        Curvature of single entries, the diagonal of S included.
+        Curvature of single entries, including the diagonal of S.
     scale : ndarray of shape (k,)
     coupled : tuple of RowMatrix
-        The matrices that make up S; empty if no row sees another.
+        The matrices that make up S; empty if rows are independent.
     n_held : int
         How many of the first columns stay as they are, where no rows are coupled.
     """
@@ -56,9 +56,9 @@ class RowSystem:
     def descend_rows(
         self, rows: slice, F: Array, product: Array, max_passes: int, tolerance: float, *, jointly: bool, out: Array
     ) -> None:
-        """Better rows of the factor in `out`, from F and the data's pull on them; each until it gains little, or all.
+        """Write improved rows of the factor to `out`, from F and the data's pull; until each, or all, gain little.
 
-        F, product and out hold these rows alone.
+        F, product and out hold only these rows.
         """
         from ..kernels.descent import descend_rows
 
@@ -123,7 +123,7 @@ def _add_full(system: RowSystem, gram: Array, rows: object, first: bool) -> None
     elif np.array_equal(weight, system.weight):
         system.B = system.B + gram
     else:
-        raise NotImplementedError("The coordinate solver takes one set of sample weights.")
+        raise NotImplementedError("The coordinate solver accepts one set of sample weights.")
 
 
 def _add_coupled(system: RowSystem, rows: RowMatrix, gram: Array) -> None:

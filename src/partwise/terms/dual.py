@@ -184,9 +184,9 @@ class BoundRobustDualFit(BoundTerm):
 
     def weights(self, state: State) -> Array:
         """ω."""
-        return self.doubt(self.residuals(state))
+        return self.down_weight(self.residuals(state))
 
-    def doubt(self, residuals: Array) -> Array:
+    def down_weight(self, residuals: Array) -> Array:
         """ω of features with these residuals."""
         limit = self.outlier_strength
         return np.divide(limit, residuals, out=np.ones_like(residuals), where=residuals > limit)
