@@ -144,7 +144,7 @@ def read_links(links: Any, name: str = "links") -> Any:
 
 
 def _checked(matrix: Any) -> Any:
-    """The matrix without unused memory, its indices checked where conversions would trust them."""
+    """A plain scipy matrix over the same memory, its indices checked where conversions would trust them."""
     kinds = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
     if matrix.format in kinds:
         check_pointers(matrix.indptr)

@@ -1,4 +1,4 @@
-"""What a term is, before and after it meets the data."""
+"""What a term is, before and after it is bound to the data."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .units import Powers, Unit, Unscalable
 
 
 class Term(ABC):
-    """A summand of the objective as a user writes it: parameters only.
+    """A summand of the objective as a user writes it: only parameters.
 
-    Subclasses are frozen dataclasses. What depends on the data lives in what :meth:`bind` returns. A term whose field
+    Subclasses are frozen dataclasses. Whatever depends on the data is in the result of :meth:`bind`. A term whose field
     `strength` is 0 is left out.
 
     Attributes
@@ -29,11 +29,11 @@ class Term(ABC):
     dual : bool
         Whether it is for components made of samples, and bound to their features.
     order : float or None
-        As which power of the unit of X it grows, if it compares X with W H.
+        The power of the unit of X with which it grows, if it compares X with W H.
     penalises : {"codes", "components"} or None
-        The factor that it penalises, if it is a penalty of one of them.
+        The factor that it penalises, if it is a penalty on one of them.
     settles_scale : bool
-        Whether it leaves no scale to choose, and codes without a unit.
+        Whether it leaves no scale to choose, and gives codes no unit.
     """
 
     strength_name: ClassVar[str] = ""
@@ -76,7 +76,7 @@ class Term(ABC):
         Raises
         ------
         Unscalable
-            If the unit of X cannot be changed; so it is unless a term says otherwise.
+            If the unit of X cannot be changed, which is the case unless a term says otherwise.
         """
         raise Unscalable(f"the strength of the term {type(self).__name__} may have a unit")
 
@@ -102,7 +102,7 @@ class Term(ABC):
 
 
 class BoundTerm(ABC):
-    """A term that knows its data. Solvers see only these.
+    """A term bound to its data. Solvers see only these.
 
     Attributes
     ----------
@@ -113,10 +113,10 @@ class BoundTerm(ABC):
     offers_quadratic : bool
         Whether :meth:`quadratic` describes the term fully. If False, :meth:`split` must be written.
     majorised : bool
-        The quadratic agrees with the term only at the state's own point, and has to be asked for again at the next one.
+        The quadratic agrees with the term only at the state's own point, and must be recomputed at the next one.
     from_residuals : bool
-        The value is summed over residuals, entry by entry. Its rounding error is a share of itself, and not, as for a
-        difference of products, of the squared norm of the data.
+        The value is summed over residuals, entry by entry. Its rounding error is relative to itself, and not, as for a
+        difference of products, to the squared norm of the data.
     offers_logarithms : bool
         Whether :meth:`logarithmic` describes the term fully.
     offers_row_squares : bool
@@ -124,9 +124,9 @@ class BoundTerm(ABC):
     offers_entries : bool
         Whether every S of the quadratic has entries that can be swept; a product that is never multiplied out has none.
     anchored : bool
-        The term ties the components to the samples: it settles the scale, and a sample is a place for a component.
+        The term ties the components to the samples: it settles the scale, and components may be placed at samples.
     scale_free : bool
-        Stretching a column of the codes and shrinking that of the components by as much leaves the value as it is.
+        Stretching a column of the codes and shrinking that of the components by as much leaves the value unchanged.
     steep : bool
         Its multiplicative majoriser has powers of the step beyond −1 or 1.
     orthogonality : float
@@ -160,7 +160,7 @@ class BoundTerm(ABC):
 
     def logarithmic(self, state: State, factor: Factor) -> Logarithmic:
         """The term as a sum of logarithms, if it `offers_logarithms`."""
-        raise NotImplementedError(f"The term {self.name!r} is no sum of logarithms.")
+        raise NotImplementedError(f"The term {self.name!r} is not a sum of logarithms.")
 
     def row_squares(self) -> RowSquares:
         """The term as a quadratic of every row, if it `offers_row_squares`."""
@@ -172,31 +172,31 @@ class BoundTerm(ABC):
         return None if quadratic is None else quadratic.split(state[factor], lambda: state.product(factor))
 
     def counts_entries(self, factor: Factor) -> bool:
-        """Whether it is linear in the size of a factor's entries, and takes for granted that none is negative."""
+        """Whether it is linear in the size of a factor's entries, and assumes that none is negative."""
         return False
 
     def with_strength(self, strength: float) -> BoundTerm | None:
-        """The same term at another strength, sharing what it knows of the data; None if it has to be bound again."""
+        """The same term at another strength, sharing what it knows about the data; None if it must be bound again."""
         return None
 
     def consider(self, n_components: int) -> None:
-        """Warn, before any work, if the term cannot do well with so many components."""
+        """Warn, before any work, if the term cannot do well with this many components."""
         return
 
     @abstractmethod
     def for_new(self, state: State) -> Term | None:
-        """The term by which new samples are coded, given where the fit ended; None if it says nothing of a new code.
+        """The term by which new samples are coded, given where the fit ended; None if it does not concern new codes.
 
-        Its `bind` meets the new samples and gives a term of their codes, one by one, for fixed components. A fitted
-        model keeps it, so it holds what coding needs and nothing else: of the data :attr:`Operand.kept`, which no later
-        change reaches; of the state whatever it likes. A term that cannot code new samples returns
-        :class:`Uncodable`, which says why once someone tries.
+        Its `bind` takes the new samples and gives a term of their codes, one by one, for fixed components. A fitted
+        model keeps it, so it holds only what coding needs: of the data :attr:`Operand.kept`, which is protected from
+        later changes; of the state, anything. A term that cannot code new samples returns :class:`Uncodable`, which
+        says why when someone tries.
         """
 
 
 @dataclass(frozen=True)
 class Uncodable(Term):
-    """Stands for a term that cannot code new samples: it can be kept, but not bound.
+    """Replaces a term that cannot code new samples: it can be kept, but not bound.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class Uncodable(Term):
 
 
 class BoundPenalty(BoundTerm):
-    """A term of one factor alone, summed over its columns.
+    """A term of only one factor, summed over its columns.
 
     Attributes
     ----------

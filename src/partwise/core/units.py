@@ -1,8 +1,8 @@
-"""Data of any size: X far beyond what squares can hold is fitted in another unit, a power of two, and nobody notices.
+"""Data whose squares would overflow or underflow are scaled by a power of two, and results are scaled back.
 
 X is divided by 2^e where it enters. Every term says which powers of the unit of X its parameters have, so that they are
-brought into that unit too, and what was found is brought back. Powers of two change no digit: the answer is that for
-data of ordinary size, to the bit.
+converted too, and results are converted back. Powers of two change no digit: the answer is that for data of ordinary
+size, bit for bit.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .warn import warn
 
 
 class Unscalable(ValueError):
-    """Why data cannot be taken in another unit."""
+    """Why data cannot be converted to another unit."""
 
 
 @dataclass(frozen=True)
 class Powers:
-    """As which powers of the unit of X an objective and its factors grow."""
+    """The powers of the unit of X with which an objective and its factors grow."""
 
     objective: float = 2.0
     codes: float = 1.0
@@ -35,15 +35,15 @@ class Powers:
 
 @dataclass(frozen=True)
 class Unit:
-    """The unit of a fit, 2^exponent times that of its data, and what that makes of its results.
+    """The unit of a fit, 2^exponent times that of its data, and the conversions of its results.
 
     Attributes
     ----------
     exponent : int
-        0 for data that are fitted as they are; even, so that half of it is whole.
+        0 for data that are fitted as they are; even, so that its half is whole.
     powers : Powers
     shift : int
-        By which power of two codes are smaller than their unit makes them, and components larger.
+        The power of two by which codes are smaller than in their unit, and components larger.
     history : float
         The power of two by which the objective and its history were multiplied.
     """
@@ -54,11 +54,11 @@ class Unit:
     history: float = 0.0
 
     def inside(self, values: Any, power: float = 1.0) -> Any:
-        """Values of the data's unit, to some power, in that of the fit."""
+        """Values in some power of the data's unit, converted to that of the fit."""
         return scaled(values, -power * self.exponent) if self.exponent else values
 
     def outside(self, values: Any, power: float) -> Any:
-        """Values of the fit's unit, to some power, in that of the data."""
+        """Values in some power of the fit's unit, converted to that of the data."""
         return scaled(values, power * self.exponent) if self.exponent else values
 
     def codes(self, W: Array) -> Array:
@@ -74,7 +74,7 @@ class Unit:
         return scaled(H, -self.powers.components * self.exponent - self.shift) if self.exponent else H
 
     def fitting(self, W: Array) -> Unit:
-        """The unit with the shift that such codes need, which is warned about."""
+        """The unit with the shift that these codes need, with a warning."""
         if not self.exponent or not self.powers.codes:
             return self
         shift = _shift(W, self.powers.codes * self.exponent)
@@ -86,17 +86,17 @@ class Unit:
         return replace(self, shift=shift)
 
     def number(self, name: str, value: Any, power: float, dtype: Any) -> Any:
-        """A parameter in the unit of the fit. What is no number has no unit."""
+        """A parameter in the unit of the fit. Only numbers have a unit."""
         if not self.exponent or not power or not isinstance(value, Real) or value == 0 or not math.isfinite(value):
             return value
         limits, there = np.finfo(dtype), float(scaled(float(value), -power * self.exponent))
         # The solver multiplies it by squares.
         if not limits.tiny**0.25 < there < limits.max**0.25:
-            raise Unscalable(f"{name}={value!r} has a unit, too, and is {there:.3g} where X is of order one")
+            raise Unscalable(f"{name}={value!r} has a unit too, and is {there:.3g} where X is of order one")
         return there
 
     def recorded(self, history: Mapping[str, list[float]]) -> tuple[Unit, dict[str, list[float]]]:
-        """The history in the unit of the data, if every value has a number there; and the unit that knows of it."""
+        """The history in the unit of the data, if every value is finite there; and the unit that records it."""
         power = self.powers.objective * self.exponent
         if not power:
             return self, dict(history)
@@ -116,7 +116,7 @@ class Unit:
 
 
 def scaled(values: Any, exponent: float) -> Any:
-    """The values times two to a power, exactly where the power is whole."""
+    """The values times two to a power, exactly if the power is whole."""
     whole = math.floor(exponent)
     if sp.issparse(values):
         return type(values)((scaled(values.data, exponent), values.indices, values.indptr), shape=values.shape)
@@ -127,13 +127,13 @@ def scaled(values: Any, exponent: float) -> Any:
 
 
 def no_function(name: str, value: Any) -> None:
-    """Refuse a parameter that is a function of X: it would see other numbers than those that were given."""
+    """Refuse a parameter that is a function of X: it would not see the numbers that were given."""
     if callable(value):
         raise Unscalable(f"{name} is a function, which would see X in another unit")
 
 
 def _shift(codes: Array, exponent: float) -> int:
-    """By which power of two codes must be smaller, or larger, to keep all their digits and to be finite."""
+    """The power of two by which codes must be smaller, or larger, to keep all their digits and be finite."""
     length = float(np.abs(codes).max(initial=0.0))
     if length == 0:
         return 0

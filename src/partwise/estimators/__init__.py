@@ -1,4 +1,4 @@
-"""The estimators people import: each a short recipe of terms."""
+"""The estimators that users import: each a short recipe of terms."""
 
 from typing import TYPE_CHECKING
 

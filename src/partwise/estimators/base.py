@@ -1,4 +1,4 @@
-"""What all estimators share: the way from X to a fitted model. No method and no loop lives here."""
+"""Base class of all estimators: the way from X to a fitted model, without any method or loop."""
 
 from __future__ import annotations
 
@@ -64,26 +64,26 @@ class BaseFactorization(
     BaseEstimator,
     metaclass=ABCMeta,
 ):
-    """Base of all estimators: minimise a sum of terms over W, H ≥ 0, with X ≈ W H.
+    """Base class of all estimators: minimise a sum of terms over W, H ≥ 0, with X ≈ W H.
 
-    A subclass says in `_terms` which terms these are.
+    A subclass names its terms in `_terms`.
 
     Parameters
     ----------
     n_components : int
         Number of parts, k.
     scale : {"auto", "components", None}
-        Who carries the scale. "auto": penalties on the codes alone are measured where components have unit norm (and
-        the other way round), so that no rescaling can cheat them; without penalties components get unit norm in the
-        end; with penalties on both factors these settle it. None: whatever the sweeps give.
+        Which factor carries the scale. "auto": penalties on only the codes are measured where components have unit norm
+        (and vice versa), so that rescaling cannot evade them; without penalties components get unit norm in the end;
+        penalties on both factors settle the scale. None: whatever the sweeps give.
     solver : {"auto", "coordinate", "newton", "multiplicative"}
-        "auto" takes coordinate descent for the Frobenius loss, Newton steps for the Kullback–Leibler divergence, and
+        "auto" uses coordinate descent for the Frobenius loss, Newton steps for the Kullback–Leibler divergence, and
         multiplicative rules otherwise.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
         Start. "auto" is "nndsvda", or "random" with missing entries. "sampled" first fits an eighth of the samples,
-        which pays on large data.
+        which pays off on large data.
     assign : {"kmeans", "argmax"}
-        How `labels_` and `predict` read clusters off the codes: the best of 20 runs of k-means, or the largest entry (a
+        How `labels_` and `predict` turn codes into clusters: the best of 20 runs of k-means, or the largest entry (a
         sample whose code is zero then gets the label of the first component).
 
     Attributes
@@ -100,13 +100,13 @@ class BaseFactorization(
         The objective at the end.
     reconstruction_err_ : float
         The fit's share of it as a distance, as in scikit-learn: ‖X − W H‖, or √(2 D) for another β-divergence D.
-        Samples count by their weights, missing entries do not count, and penalties do not enter.
+        Samples are weighted, and missing entries and penalties do not count.
     history_ : dict of list
         "objective", every term by its name, and "time" (seconds) after each sweep; entry 0 is the start.
     n_iter_ : int
         Sweeps made.
     solver_ : str
-        The solver that was used.
+        The solver used.
     stop_reason_ : {"converged", "max_iter", "interrupted", "callback"}
         Why the fit ended.
     scale_ : {"components", "codes", None}
@@ -127,7 +127,7 @@ class BaseFactorization(
     _signed_data: ClassVar[bool] = False
     # The solver that "auto" stands for; "auto" leaves it to the terms and domains.
     _auto_solver: ClassVar[Any] = "auto"
-    # The powers of the multiplicative rules as their paper prints them; None takes those that surely fall.
+    # The powers of the multiplicative rules as their paper prints them; None uses those that provably descend.
     _printed_powers: ClassVar[dict[Factor, float] | None] = None
 
     @abstractmethod
@@ -135,7 +135,7 @@ class BaseFactorization(
         """The objective as a list of terms."""
 
     def _validate_params(self) -> None:
-        """Also refuse True and False where a number is wanted: to Python they are 1 and 0."""
+        """Also refuse True and False where a number is expected: to Python they are 1 and 0."""
         super()._validate_params()
         for name, rules in self._parameter_constraints.items():
             value = getattr(self, name)
@@ -145,7 +145,7 @@ class BaseFactorization(
                 )
 
     def _labels(self, y: Any, n_samples: int) -> IntArray | None:
-        """What the method wants to know of y: classes as integers, −1 for unknown. Most want nothing."""
+        """What the method uses of y: classes as integers, −1 for unknown. Most methods use nothing."""
         return None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -189,7 +189,7 @@ class BaseFactorization(
                 choice = choose(problem, grids, self.assign, options, last, self.verbose)
                 self._fit_problem(choice.problem, options)
         if unit.exponent:
-            # What was chosen may settle the scale, and with it the unit of the codes.
+            # The chosen values may settle the scale, and with it the unit of the codes.
             unit = replace(unit, powers=self._powers(choice.problem.terms))
         self.__dict__.pop("selection_", None)
         if grids:
@@ -201,9 +201,9 @@ class BaseFactorization(
         return self
 
     def problem(self, X: Any, y: Any = None, sample_weight: Any = None) -> Problem:
-        """What `fit` would minimise, as a value: for those who study a method, vary it or solve it in their own way.
+        """What `fit` would minimise, as a value: for those who study a method, vary it or solve it differently.
 
-        Parameters that are to be chosen ("auto", lists) are still open in it; give them numbers by its
+        Parameters that are to be chosen ("auto", lists) are still open in it; give them numbers with its
         `with_strength`, `with_neighbors` and `with_components`. :func:`partwise.solvers.solve` minimises it.
 
         Parameters
@@ -230,16 +230,16 @@ class BaseFactorization(
         return operand
 
     def _powers(self, terms: Sequence[Term]) -> Powers:
-        """As which powers of the unit of X the objective and the factors grow."""
+        """The powers of the unit of X with which the objective and the factors grow."""
         terms = [term for term in terms if getattr(term, "strength", None) != 0]
         orders = {term.order for term in terms if term.order is not None}
         if len(orders) != 1:
-            raise Unscalable("terms are added that grow differently with X")
+            raise Unscalable("the terms grow differently with X")
         codes = codes_power(terms, self.scale)
         return Powers(orders.pop(), codes, 1 - codes)
 
     def _unit_for(self, exponent: int, dtype: Any) -> Unit:
-        """The unit in which data are fitted that are too large or too small by that power of two; or Unscalable."""
+        """The unit for fitting data that are too large or too small by that power of two; or Unscalable."""
         terms = self._terms()
         unit = Unit(exponent, self._powers(terms))
         for term in terms:
@@ -249,7 +249,7 @@ class BaseFactorization(
     def _problem(
         self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options, unit: Unit
     ) -> Problem:
-        """What is to be minimised, as far as it is not open; a method may see the data in its own way."""
+        """What is to be minimised, except what is open; a method may transform the data."""
         return Problem(
             X,
             tuple(term.in_unit(unit, X.dtype) for term in self._terms()),
@@ -266,7 +266,7 @@ class BaseFactorization(
     def _fit_problem(self, problem: Problem, options: Options) -> None:
         """From what is to be minimised to fitted attributes."""
         X = problem.X
-        # What the domains refuse is refused before graphs are built.
+        # Domains refuse bad data before graphs are built.
         coding_domain = problem.bound_domains[CODES].for_new()
         for term in problem.bound:
             term.consider(problem.n_components)
@@ -279,26 +279,26 @@ class BaseFactorization(
         self._settle(problem, minimum)
 
     def _settle(self, problem: Problem, minimum: Minimum) -> None:
-        """Take over where the fit ended."""
-        # Copies: these are the user's, who may change them, and terms may keep the state's for new samples.
+        """Set the fitted attributes from where the fit ended."""
+        # Copies: users may change these, and terms may keep the state's for new samples.
         self.embedding_ = np.array(minimum.state.W, order="C")
         self.components_ = np.array(minimum.state.components, order="C")
         self.scale_ = minimum.unit
         warn_if_duplicate(self.embedding_, self.components_, minimum.terms, minimum.unit)
         state, self._coding_lengths = minimum.state, None
         if minimum.unit == COMPONENTS and problem.bound_domains[COMPONENTS].n_held(COMPONENTS):
-            # Penalties are measured at unit norm, also those on the codes of components that are not returned at it.
+            # Penalties are measured at unit norm, even on the codes of components that are not returned at it.
             self._coding_lengths = state.norms(COMPONENTS)
             state = rescaled(state, COMPONENTS, self._coding_lengths)
         self._keep(minimum.terms, state)
         weight = problem.X.sample_weight
         if weight is not None and (weight == 0).any() and not problem.couples_samples:
-            # A sample that does not count leaves its code open: give it the one it would get as a new sample.
+            # The code of a sample that does not count is undetermined: it gets the one it would have as a new sample.
             unseen = np.flatnonzero(weight == 0)
             self.embedding_[unseen] = self._code(problem.X.take(unseen))
 
     def _bring_outside(self, unit: Unit) -> None:
-        """What was found, in the unit of the data."""
+        """Convert the results to the unit of the data."""
         if not unit.exponent:
             return
         unit, self.history_ = unit.fitting(self.embedding_).recorded(self.history_)
@@ -309,7 +309,7 @@ class BaseFactorization(
             self.components_ = unit.components(self.components_)
 
     def _record(self, result: Result) -> None:
-        """How the fit went."""
+        """Record how the fit went."""
         self.objective_ = result.objective
         self.history_ = result.history
         self.n_iter_ = result.n_iter
@@ -317,15 +317,15 @@ class BaseFactorization(
         self.stop_reason_ = result.stop_reason
 
     def _weighed(self, X: Operand) -> Operand:
-        """The data with the weights that samples have in the fit: those given, unless a method adds its own."""
+        """The data with the sample weights of the fit: those given, unless a method adds its own."""
         return X
 
     def _trusted(self) -> Array | None:
-        """Which samples have a say in where the clusters are; None: all."""
+        """Which samples determine the clusters; None: all."""
         return None
 
     def _takes_signs(self) -> bool:
-        """Whether a factor may have negative entries, and so the data."""
+        """Whether a factor, and therefore the data, may have negative entries."""
         return any(domain.signed for domain in self._domains().values())
 
     def _domains(self) -> dict[Factor, Domain]:
@@ -333,7 +333,7 @@ class BaseFactorization(
         return {CODES: UnitNorm()} if self.scale == CODES else {}
 
     def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
-        """A maker of solvers, as the parameter `solver` says; refuses an impossible choice."""
+        """A maker of solvers, according to the parameter `solver`; refuses an impossible choice."""
         name = self._auto_solver if self.solver == "auto" else self.solver
         return choose_solver(name, objective, self._printed_powers)
 
@@ -342,11 +342,11 @@ class BaseFactorization(
         return normalise(state, unit, domains)
 
     def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
-        """Where the fit begins; a method may have starts of its own."""
+        """Where the fit begins; a method may have its own starts."""
         return NamedStart(**self._start_fields(shape, dtype))
 
     def _start_fields(self, shape: tuple[int, int], dtype: Any) -> dict[str, Any]:
-        """What the parameters say of the start."""
+        """What the parameters say about the start."""
         given = self._given_start(shape, dtype)
         return {
             "init": self.init if isinstance(self.init, str) else "auto",
@@ -357,7 +357,7 @@ class BaseFactorization(
         }
 
     def _continues(self, shape: tuple[int, int]) -> bool:
-        """Whether a fit to data of this shape goes on where the last one ended."""
+        """Whether a fit to data of this shape continues where the last one ended."""
         (n, m), k = shape, self.n_components
         fitted = self.warm_start and hasattr(self, "embedding_")
         return fitted and self.embedding_.shape == (n, k) and self.components_.shape == (k, m)

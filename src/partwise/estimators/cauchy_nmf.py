@@ -22,15 +22,15 @@ from ..terms.cauchy import residual_deviation, truncated_entries
 from .base import BaseFactorization
 from .options import Auto, NonNegative, Positive, PositiveOrInfinite
 
-# The way to the scale: so many rounds of so many sweeps, each for the residuals that the last one left.
+# The search for the scale: rounds, and sweeps in each, for the residuals that the last one left.
 ROUNDS, SWEEPS = 10, 10
 # The scale in standard deviations of the residuals. For normal noise the Cauchy distribution is most likely at 0.6, and
-# a loss of that scale is hard to mislead; at 2.4 a fit is nearly as precise as least squares (95 %). So the way is made
-# with the one, and the fit with nearly the other.
+# a loss of that scale is hard to mislead; at 2.4 a fit is nearly as precise as least squares (95 %). So the search uses
+# the first, and the fit nearly the second.
 APPROACH_PER_DEVIATION, SCALE_PER_DEVIATION = 0.6, 2.0
-# A sample with a larger share of outliers is one itself.
+# A sample with a larger share of outliers is itself an outlier.
 MOST_OUTLIERS = 0.25
-# The way to the codes of new samples: passes at so many times the scale.
+# Coding new samples: passes at these multiples of the scale.
 CODING_SCALES, CODING_PASSES = (64.0, 16.0, 4.0), 50
 
 
@@ -43,11 +43,11 @@ class CauchyNMF(BaseFactorization):
 
     (Guan, Liu, Zhang, Tao & Davis, "Truncated Cauchy non-negative matrix factorization", PAMI 2019; the factor γ² gives
     it the unit of the squared error, which it is for γ → ∞). An entry counts in full while its residual is small
-    against γ, less and less beyond, and not at all from truncation · γ on: an outlier. Each sweep lowers a
+    compared with γ, less and less beyond, and not at all from truncation · γ on: an outlier. Each sweep lowers a
     squared error that touches the loss at the present residuals and lies above it elsewhere, so the loss cannot rise.
 
-    The scale is estimated first and then stays: a loss whose scale moves cannot be compared from sweep to sweep. To
-    find it, the plain Cauchy loss, which lets no entry go, is fitted in rounds, each with a narrow scale for the
+    The scale is estimated first and then fixed: a loss whose scale changes cannot be compared from sweep to sweep. To
+    find it, the plain Cauchy loss, which ignores no entry, is fitted in rounds, each with a narrow scale for the
     residuals that the last one left. The fit begins where that ends. With a start (W, H) the scale is that of its
     residuals, and the fit begins there.
 
@@ -55,11 +55,11 @@ class CauchyNMF(BaseFactorization):
     ----------
     cauchy_scale : float or "auto"
         γ, in the unit of X. "auto" is twice the standard deviation of the residuals of the positive entries, estimated
-        by their median.
+        from their median.
     truncation : float
-        From this multiple of the scale on an entry is an outlier. ``numpy.inf`` is the plain Cauchy loss.
+        From this multiple of the scale on, an entry is an outlier. ``numpy.inf`` is the plain Cauchy loss.
     solver : {"auto", "coordinate", "multiplicative"}
-        "coordinate", which is "auto", fits data whose entries are imputed as far as they are not trusted.
+        "coordinate", which is "auto", fits data whose entries are imputed to the extent that they are not trusted.
         "multiplicative" makes the steps of half-quadratic programming, with a weight for every entry; it needs many
         more sweeps.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
@@ -72,14 +72,14 @@ class CauchyNMF(BaseFactorization):
     cauchy_scale_ : float
         γ.
     outliers_ : csr_array of bool, shape (n_samples, n_features)
-        The entries that have no say. ``outliers_.mean(axis=1)`` is their share of every sample.
+        The entries that are ignored. ``outliers_.mean(axis=1)`` is their share in every sample.
 
     Notes
     -----
-    A sample all of whose entries are outliers keeps the code it had when they became so. Samples more than a quarter of
-    whose entries are outliers have a cluster, the nearest one, but no say in where clusters are. The loss is not convex
-    even in one factor: new samples are coded from a wide scale down to γ. Sparse X is accepted and never made dense,
-    but every entry, zeros too, has its own weight, so that time grows with n × m.
+    A sample all of whose entries are outliers keeps the code it had when they became so. Samples with more than a
+    quarter of outliers get the nearest cluster but do not influence where clusters are. The loss is not convex even in
+    one factor: new samples are coded from a wide scale down to γ. Sparse X is accepted and never made dense, but every
+    entry, even a zero, has its own weight, so time grows with n × m.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class CauchyNMF(BaseFactorization):
     _paper = "Guan et al. 2019"
     _cost = "5 n m k, and the weights of n m entries"
 
-    # Singular vectors are the first thing that outliers spoil.
+    # Outliers spoil singular vectors first.
     _auto_init = "random"
 
     def _terms(self) -> list[Term]:
@@ -157,7 +157,7 @@ class CauchyNMF(BaseFactorization):
 def _approach(X: Operand, state: State, options: Options) -> tuple[float, tuple[Array, Array]]:
     """Factors that outliers have not misled, and the standard deviation of their residuals."""
     W, Ht = state.W, state.Ht
-    # By small steps: while the scale is still wide, a solver that goes far follows the outliers.
+    # In small steps: while the scale is still wide, a solver with large steps follows the outliers.
     for _ in range(ROUNDS):
         scale = APPROACH_PER_DEVIATION * residual_deviation(X, W, Ht)
         objective = Objective([TruncatedCauchy(scale).bind(X, sample_weight=X.sample_weight)])

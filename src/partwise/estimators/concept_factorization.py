@@ -22,20 +22,20 @@ class ConceptFactorization(GraphBesideKernel, BaseDualFactorization, LabelledFac
     :class:`ConvexNMF` is to :class:`NMF`: concepts are sums of samples, data may have either sign, and samples can be
     seen through any kernel. Neither the kernel K = X Xᵀ nor anything else of size n × n is formed.
 
-    Scale is part of the model: as printed, the objective can be lowered by shrinking W and stretching P until the graph
-    has no say. By default the penalty is measured where every concept has unit norm, p_jᵀ K p_j = 1, which is the norm
-    that the paper gives to its results.
+    Scale is part of the model: as printed, the objective can be lowered by shrinking W and stretching P until the
+    penalty has no effect. By default the penalty is measured where every concept has unit norm, p_jᵀ K p_j = 1, which
+    is the norm that the paper gives its results.
 
     Parameters
     ----------
     n_components : int
         Number of concepts, k.
     graph_strength : float
-        How much neighbours count, λ in the paper; 0 is concept factorisation. It has no unit.
+        How much neighbours count, λ in the paper; 0 is plain concept factorisation. It has no unit.
     scale : {"auto", None}
         "auto" measures the penalty where concepts have unit norm; None is the paper's free scale.
     solver : {"auto", "projected", "multiplicative"}
-        "projected", the default, takes codes by coordinate descent and coefficients by accelerated projected gradient.
+        "projected", the default, uses coordinate descent for codes and accelerated projected gradient for coefficients.
         "multiplicative" makes, with ``scale=None``, the paper's steps. Neither raises the objective.
     init : {"auto", "kmeans", "random"} or (W, P)
         "auto" is "kmeans".

@@ -29,7 +29,7 @@ class ConstrainedNMF(LabelledFactorization):
 
     (Liu & Wu, "Non-negative matrix factorization with constraints", AAAI 2010, Eq. 3-4 with W = V = A Z, H = Uᵀ). For
     the squared error and every β-divergence this *is* the factorisation of the class means and the unlabelled samples,
-    each mean weighing as much as its class: that smaller problem is solved, and the constant that lies between the two
+    each mean with the weight of its class: that smaller problem is solved, and the constant difference between the two
     objectives is reported as the term "within classes". The multiplicative solver makes the paper's steps, Eq. 10-11.
 
     Parameters
@@ -52,7 +52,7 @@ class ConstrainedNMF(LabelledFactorization):
     -----
     `fit` takes the labels as `y`, −1 for unknown. Without any label it is :class:`NMF`. New samples are coded as
     unlabelled ones; `predict_classes` gives their classes, `predict` and `labels_` give cluster numbers, as for every
-    method. Judge it on the unlabelled samples too: the labelled ones share their code by construction.
+    method. Judge it on the unlabelled samples too: labelled ones share their code by construction.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class ConstrainedNMF(LabelledFactorization):
         return problem.with_terms([*problem.terms, Constant(within, "within classes")])
 
     def _settle(self, problem: Problem, minimum: Minimum) -> None:
-        """Hand every sample its group's code."""
+        """Give every sample its group's code."""
         super()._settle(problem, minimum)
         self.embedding_ = self.embedding_[self._groups]
 
@@ -120,7 +120,7 @@ class ConstrainedNMF(LabelledFactorization):
 
 
 def _groups(y: IntArray | None) -> IntArray:
-    """Group of every sample: its class, or one of its own."""
+    """Group of every sample: its class, or a group of its own."""
     assert y is not None  # `_labels` always gives an array
     classes = int(y.max(initial=-1)) + 1
     groups = y.astype(np.intp)

@@ -1,4 +1,4 @@
-"""What a parameter accepts, read off its type: one declaration serves type checkers and the check at run time."""
+"""What a parameter accepts, read from its type: one declaration serves type checkers and the check at run time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..selection.grids import Grid
 
-# Types that do not say it by themselves. A bare number is any finite one.
+# Types that need an explanation. A bare number is any finite one.
 _RULES: dict[Any, list[Any]] = {
     NoneType: [None],
     bool: ["boolean"],
@@ -23,13 +23,13 @@ _RULES: dict[Any, list[Any]] = {
 
 
 def constraints(hint: Any) -> list[Any]:
-    """The constraints, in scikit-learn's words, that a type stands for.
+    """The constraints, in scikit-learn's words, that a type implies.
 
     Parameters
     ----------
     hint : type
         The words of a Literal, None, bool, numbers, classes, and unions of these say what they accept. ``Annotated``
-        says it in scikit-learn's words, which take the place of what the type says: a range of numbers, for example.
+        gives it in scikit-learn's words, which replace those of the type: a range of numbers, for example.
 
     Examples
     --------
@@ -55,6 +55,6 @@ def constraints(hint: Any) -> list[Any]:
 
 
 def grid(hint: Any) -> Grid | None:
-    """The grid among which "auto" chooses, if the type of a parameter names one."""
+    """The grid from which "auto" chooses, if the type of a parameter names one."""
     found = (rule for rule in getattr(hint, "__metadata__", ()) if isinstance(rule, Grid))
     return next(found, None)

@@ -16,13 +16,13 @@ class ConvexNMF(BaseDualFactorization):
         ‖X − W Pᵀ X‖² = tr K − 2 tr(Wᵀ K P) + tr(WᵀW Pᵀ K P),   K = X Xᵀ
 
     (Ding, Li & Jordan, "Convex and semi-nonnegative matrix factorizations", 2010, with W = G, P = W). Data may have
-    either sign; codes tend to be sparser than those of :class:`SemiNMF`, and components are where samples are. Only K
-    enters, so samples can be seen through any kernel. K is never formed: memory grows linearly with the samples.
+    either sign; codes tend to be sparser than those of :class:`SemiNMF`, and components lie among the samples. Only K
+    matters, so samples can be seen through any kernel. K is never formed: memory grows linearly with the samples.
 
     Parameters
     ----------
     solver : {"auto", "projected", "multiplicative"}
-        "projected", the default, takes codes by coordinate descent and coefficients by accelerated projected gradient.
+        "projected", the default, uses coordinate descent for codes and accelerated projected gradient for coefficients.
         "multiplicative" is the paper's pair of rules, with their square roots. Neither raises the objective.
     init : {"auto", "kmeans", "random"} or (W, P)
         "auto" is "kmeans", the paper's start: codes at the clusters with 0.2 added, components at their means.
@@ -38,8 +38,8 @@ class ConvexNMF(BaseDualFactorization):
     -----
     A sweep costs two products with X for the codes and two per step on the coefficients, at most ten steps. Where K has
     negative entries, the paper's rules split it into K⁺ − K⁻ entry by entry, which needs all n × n of them. Here X is
-    split into X⁺ − X⁻ and products do the rest; with ``kernel="precomputed"`` the entries of K are at hand and are
-    split as printed.
+    split into X⁺ − X⁻ and products do the rest; with ``kernel="precomputed"`` the entries of K are known and are split
+    as printed.
 
     Examples
     --------

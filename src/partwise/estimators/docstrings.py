@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 Entries = dict[str, list[str]]
-# The name under which a class keeps the docstring that stands in its source.
+# The name under which a class keeps the docstring of its source.
 SOURCE = "_source_doc"
 
 
@@ -20,8 +20,8 @@ def assembled(cls: type, parameters: Mapping[str, Any]) -> str | None:
     cls : type
         With its docstring as written; None stays None.
     parameters : mapping of str to object
-        Default of every parameter, in the order of the signature. An entry is taken from the nearest class that
-        documents the parameter, and gets this default.
+        Default of every parameter, in the order of the signature. The entry comes from the nearest class that documents
+        the parameter, and gets this default.
     """
     written = vars(cls).get(SOURCE)
     if written is None:
@@ -90,7 +90,7 @@ def _with_default(name: str, documented: Entries, default: Any) -> list[str]:
 
 
 def _shown(default: Any) -> str:
-    """A default as it is written in docstrings: "auto", 1e-6."""
+    """A default as written in docstrings: "auto", 1e-6."""
     if isinstance(default, str):
         return f'"{default}"'
     if isinstance(default, float) and 0 < default < 1e-3:

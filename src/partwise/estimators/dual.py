@@ -1,4 +1,4 @@
-"""What estimators share whose components are made of samples, H = Pᵀ Φ."""
+"""Base class for estimators whose components are made of samples, H = Pᵀ Φ."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ from .validation import check_factor
 class BaseDualFactorization(UnweightedFactorization):
     """Minimise a sum of terms over codes W ≥ 0 and coefficients P ≥ 0 (both n × k), with Φ ≈ W Pᵀ Φ.
 
-    Terms on the codes alone, a graph for example, see the samples as they come.
+    Terms on only the codes, such as a graph, see the samples as given.
 
     Parameters
     ----------
     kernel : {"linear", "cosine", "rbf", "precomputed"} or callable
-        How samples are seen. "cosine" takes them at unit norm. "rbf", exp(−‖x − x'‖² / bandwidth), and a function of
-        two arrays of samples that gives the matrix of kernel values go through a Nyström map of `n_landmarks` features.
+        How samples are compared. "cosine" scales them to unit norm. "rbf", exp(−‖x − x'‖² / bandwidth), and a function
+        of two arrays of samples that gives the matrix of kernel values use a Nyström map of `n_landmarks` features.
         With "precomputed", X is the kernel itself (n × n, dense or sparse, positive semidefinite), and new samples
-        come as their kernel values with the training samples.
+        are given as their kernel values with the training samples.
     bandwidth : float
         Of the rbf kernel; by default the mean squared distance between samples.
     n_landmarks : int
-        Samples on which the Nyström map rests, chosen at random.
+        Samples on which the Nyström map is based, chosen at random.
     solver : {"auto", "projected", "multiplicative"}
-        "projected", the default, takes codes by coordinate descent and coefficients by accelerated projected gradient.
+        "projected", the default, uses coordinate descent for codes and accelerated projected gradient for coefficients.
         "multiplicative" is the reference.
     init : {"auto", "kmeans", "random"} or (W, P)
         Start; "auto" is "kmeans".
@@ -64,7 +64,7 @@ class BaseDualFactorization(UnweightedFactorization):
     kernel: Kernel = "linear"
     bandwidth: Positive | None = None
     n_landmarks: Count = 500
-    # Whatever leaves the scale free does not feel it.
+    # Terms that leave the scale free do not depend on it.
     scale: Literal["auto", "codes"] | None = field(default="codes", init=False)  # type: ignore[assignment]
     solver: DualSolver = "auto"  # type: ignore[assignment]
     init: ClusterInit = "auto"
@@ -95,7 +95,7 @@ class BaseDualFactorization(UnweightedFactorization):
         return replace(problem, kernel=kernel, terms=tuple(self._estimated(term, kernel) for term in problem.terms))
 
     def _estimated(self, term: Term, kernel: KernelMatrix) -> Term:
-        """A term with what is "auto" in it estimated from the samples as they are seen."""
+        """A term with its "auto" parameters estimated from the samples as the kernel sees them."""
         if isinstance(term, Orthogonality) and isinstance(term.strength, str):
             return replace(term, strength=float(kernel.diagonal().sum()) / self.n_components)
         return term
@@ -149,7 +149,7 @@ class BaseDualFactorization(UnweightedFactorization):
 
     def _seen(self, X: Operand) -> tuple[Operand, Array]:
         if self.kernel == "precomputed":
-            raise ValueError("kernel='precomputed' says nothing about the length of new samples: there is no score.")
+            raise ValueError("kernel='precomputed' says nothing about the norm of new samples: there is no score.")
         seen = as_operand(self._map.new(X).array, sample_weight=X.sample_weight)
         return seen, self._coding_factor.astype(X.dtype, copy=False)
 
@@ -173,7 +173,7 @@ class BaseDualFactorization(UnweightedFactorization):
         """
         if hasattr(self, "embedding_") and not hasattr(self, "components_"):
             raise ValueError(
-                f"kernel={self.kernel!r} has no components in the space of the data; only 'linear' and 'cosine' have."
+                f"kernel={self.kernel!r} has no components in the space of the data; only 'linear' and 'cosine' do."
             )
         return super().inverse_transform(X)
 

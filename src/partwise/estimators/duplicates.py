@@ -1,4 +1,4 @@
-"""Components that repeat others: a quadratic penalty on the codes makes it pay to split a component."""
+"""Components that repeat others: under a quadratic penalty on the codes it pays to split a component."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SAME = 0.99
 
 
 def warn_if_duplicate(W: Array, H: Array, terms: Sequence[BoundTerm], unit: Factor | None) -> None:
-    """Say so if neighbours have made components repeat.
+    """Warn if neighbours have made components repeat.
 
-    Two equal halves of a component fit the data as the whole does. A penalty that grows with the square of the codes is
-    a quarter for each, a half for both. Where codes have unit norm, it is twice instead.
+    Two equal halves of a component fit the data as well as the whole. A penalty that grows with the square of the codes
+    is a quarter for each, a half for both. Where codes have unit norm, it doubles instead.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def warn_if_duplicate(W: Array, H: Array, terms: Sequence[BoundTerm], unit: Fact
     if count:
         warn(
             f"{k - count} of {k} components are distinct; the others repeat them, because the penalty is smaller for "
-            "two halves of a component than for the whole. Clusters do not suffer from it. For a list of distinct "
+            "two halves of a component than for the whole. Clusters do not suffer. For a list of distinct "
             "parts or topics use a smaller strength, fewer components, or NMF.",
             DuplicateComponentsWarning,
         )

@@ -1,4 +1,4 @@
-"""Any sum of terms, for people who invent methods."""
+"""Any sum of terms, for inventing methods."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ DOMAINS: dict[DomainName, Domain] = {
 
 
 class Factorization(LabelledFactorization):
-    r"""Minimise any sum of terms over codes W (n × k) and components H (k × m), each in a domain of its own.
+    r"""Minimise any sum of terms over codes W (n × k) and components H (k × m), each in its own domain.
 
         Σ_t term_t(W, H)
 
-    The solver follows from the terms and the domains, and no sweep of it raises the objective. What cannot be combined
-    is refused before any work: a divergence needs factors without negative entries, for example.
+    The terms and the domains determine the solver, and no sweep raises the objective. Impossible combinations are
+    refused before any work: a divergence needs factors without negative entries, for example.
 
     Parameters
     ----------
     terms : sequence of Term
-        The summands, from `partwise.terms` or your own; None is the squared error alone. A fit uses
-        `y` if a term has ``use_labels=True``.
+        The summands, from `partwise.terms` or your own; None is just the squared error. A fit uses `y` if a term has
+        ``use_labels=True``.
     codes : {"non-negative", "free", "unit-norm", "simplex", "one-entry"} or Domain
         What the codes may be: without negative entries; of either sign (then X may have either sign too); with unit
         norm over the samples; with a sum of one for every sample; with one entry for every sample. `partwise.domains`
         has more: ``Sparse``, and ``Fixed`` for codes or single entries that are known. Codes of new samples are of the
-        same kind, as far as it is said of a single sample.
+        same kind, where it applies to a single sample.
     components : {"non-negative", "free", "unit-norm", "simplex", "one-entry"} or Domain
         The same for the components, each of which may have unit norm or a sum of one; with "one-entry" every feature
         belongs to one component. `partwise.domains` also has ``RankOne``.
     missing : {None, "nan", "unstored"}
         Entries of X that are unknown: none, those that are NaN, or those that a sparse X does not store. A
-        sample of which nothing is known has a code of zeros, unless a term links it to others.
+        sample without any known entry has a code of zeros, unless a term links it to others.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """From the parameter `kernel` to the features Φ of samples, or to the kernel itself.
 
 A map is fitted to the training samples, gives their :class:`KernelMatrix`, and maps new samples the same way. None of
-them stores a training sample, but for the landmarks of :class:`Nystroem`.
+them stores training samples, except the landmarks of :class:`Nystroem`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ BLOCK_VALUES = 2**22
 
 
 class FeatureMap(ABC):
-    """How samples are seen.
+    """How samples are mapped to features.
 
     Attributes
     ----------
     in_data_space : bool
-        Whether the features are those of X, so that components and doubted features are too.
+        Whether the features are those of X, so that components and down-weighted features are too.
     """
 
     in_data_space: bool = False
@@ -38,7 +38,7 @@ class FeatureMap(ABC):
 
     @abstractmethod
     def new(self, X: Operand) -> Operand:
-        """New samples as operand of products with what stands for the components."""
+        """New samples as the operand of products with whatever represents the components."""
 
 
 class Identity(FeatureMap):
@@ -140,7 +140,7 @@ class Given(FeatureMap):
     """X holds the kernel itself: between the training samples in `fit`, from new to training samples later."""
 
     def fit(self, X: Operand, rng: np.random.RandomState) -> KernelMatrix:
-        """Check what can be checked."""
+        """Check the kernel's shape and symmetry."""
         K, (n, m) = X.array, X.shape
         if n != m:
             raise ValueError(f"kernel='precomputed' needs the square kernel of all samples; X has shape {X.shape}.")

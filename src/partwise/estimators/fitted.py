@@ -1,4 +1,4 @@
-"""What a fitted model can do: code, label, score and rebuild samples."""
+"""What a fitted model can do: code, label, score and reconstruct samples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .validation import check_sample_weight, refuse_unknown, warn_unknown, what_
 
 
 class FittedFactorization(TransformerMixin):
-    """The half of every estimator that needs no training data any more."""
+    """The half of every estimator that no longer needs training data."""
 
     embedding_: Array
     components_: Array
@@ -42,7 +42,7 @@ class FittedFactorization(TransformerMixin):
     _assignment: Assignment
     # Which entries of X are unknown; estimators that take them have a parameter of this name.
     missing: Missing = None
-    # That of the fit, which is another than the data's if these were too large or too small for their own.
+    # The unit of the fit, which differs from the data's if these were too large or too small.
     _unit: Unit = Unit()
 
     def _code(self, X: Operand) -> Array:
@@ -58,13 +58,13 @@ class FittedFactorization(TransformerMixin):
         return np.array(self._unit.components_inside(self.components_).T, dtype, order="C")
 
     def _keep(self, terms: Sequence[BoundTerm], state: State) -> None:
-        """Keep what coding new samples needs of the terms, given where the fit ended, and nothing else."""
+        """Keep only what coding new samples needs of the terms, given where the fit ended."""
         self._coding = coding_terms(terms, state)
 
     def transform(self, X: Any) -> Array:
         """Code new samples with the learned components, under the same terms.
 
-        Every sample is coded by itself, from a fixed start, to convergence; where the method has a graph, it is linked
+        Every sample is coded separately, from a fixed start, to convergence; if the method has a graph, it is linked
         to its nearest training samples. The codes of the training samples themselves are in `embedding_`.
 
         Parameters
@@ -106,9 +106,9 @@ class FittedFactorization(TransformerMixin):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the mean loss of a sample: −Σ_i s_i D(x_i, w_i H) / Σ_i s_i, with codes as `transform` gives them.
 
-        Penalties shape the codes and the components, but do not enter; so scores can be compared between any two values
-        of any parameter but the loss, and between sets of any size. Larger is better, 0 is a perfect fit. Losses are
-        sums over the known entries, so a sample of which nothing is known has none.
+        Penalties shape the codes and the components, but do not count; so scores can be compared between any two values
+        of any parameter except the loss, and between sets of any size. Larger is better, 0 is a perfect fit. Losses are
+        sums over the known entries, so a sample without any known entry has none.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class FittedFactorization(TransformerMixin):
 
     @property
     def n_components_(self) -> int:
-        """Number of components, also where it was chosen."""
+        """Number of components, whether given or chosen."""
         check_is_fitted(self, "embedding_")
         return int(self.embedding_.shape[1])
 
@@ -150,9 +150,9 @@ class FittedFactorization(TransformerMixin):
     def reconstruction_err_(self) -> float:
         """How far the training data are from W H, as in scikit-learn: ‖X − W H‖, or √(2 D) for a β-divergence D.
 
-        It is the root of the fit's share of `objective_` (twice the share for a β-divergence but the squared error):
-        samples and entries count by the weights they have in the fit, missing entries do not count, and penalties do
-        not enter. Methods with a kernel measure the distance in its space, robust ones by their own loss.
+        It is the root of the fit's share of `objective_` (of twice the share for a β-divergence other than the squared
+        error): samples and entries have their weights of the fit, and missing entries and penalties do not count.
+        Methods with a kernel measure the distance in its space, robust ones by their own loss.
         """
         check_is_fitted(self, "embedding_")
         if len(self._losses) != 1:
@@ -173,11 +173,11 @@ class FittedFactorization(TransformerMixin):
         return self._assignment.labels
 
     def _clustered(self, codes: Array, X: Operand) -> Array:
-        """What clusters are read off: the codes of X, unless a method sees its samples in another measure."""
+        """The codes used for clustering: those of X, unless a method rescales its samples."""
         return codes
 
     def predict(self, X: Any) -> IntArray:
-        """Cluster labels of new samples: numbers, whatever classes a fit with labels has seen.
+        """Cluster labels of new samples: numbers, even if the fit used labels.
 
         Parameters
         ----------

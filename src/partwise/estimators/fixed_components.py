@@ -18,7 +18,7 @@ from .open_components import OpenFactorization
 
 
 class FixedComponents(OpenFactorization):
-    """A factorisation of which the first components may be given.
+    """A factorisation whose first components may be given.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class FixedComponents(OpenFactorization):
         Known components, non-negative. They are the first rows of `components_`, exactly as given, and further ones are
         learned beside them; `n_components` counts all. Penalties on the codes are measured as for any other component,
         where it has unit norm (with ``scale="auto"``), but only learned components are returned at unit norm: the codes
-        of the fixed ones have the scale that these give them.
+        of fixed components have the scale of these.
     """
 
     fixed_components: Annotated[Any, "array-like", None] = None
@@ -39,7 +39,7 @@ class FixedComponents(OpenFactorization):
     def _unit_for(self, exponent: int, dtype: Any) -> Unit:
         unit = super()._unit_for(exponent, dtype)
         if self.fixed_components is not None and unit.powers.components:
-            raise Unscalable("fixed_components have a unit, too")
+            raise Unscalable("fixed_components have a unit too")
         return unit
 
     def _problem(
@@ -47,7 +47,7 @@ class FixedComponents(OpenFactorization):
     ) -> Problem:
         if self.fixed_components is not None and not isinstance(self.n_components, Integral):
             raise ValueError(
-                f"n_components={self.n_components!r} leaves the number of components open, and fixed_components gives "
-                "some of them. Give a number, which counts all."
+                f"n_components={self.n_components!r} leaves the number of components open, but fixed_components gives "
+                "some of them. Give a number that counts all."
             )
         return super()._problem(X, y, rng, options, unit)

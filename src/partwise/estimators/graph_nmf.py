@@ -21,27 +21,27 @@ class GraphNMF(GraphOnCodes, LossBesidePenalty, FixedComponents, LabelledFactori
 
     (Cai, He, Han & Huang, "Graph regularized non-negative matrix factorization for data representation", Eq. 6-8 with
     W = V, H = Uᵀ). D is ‖X − W H‖² or the Kullback-Leibler divergence. The multiplicative solver with ``scale=None``
-    makes the paper's steps, Eq. 15-16. With ``use_labels=True`` samples of one class are joined and samples of
-    different classes are cut apart (SemiGNMF).
+    makes the paper's steps, Eq. 15-16. With ``use_labels=True`` samples of one class are linked and samples of
+    different classes are not (SemiGNMF).
 
     Scale is part of the model: as printed, the objective can be lowered by shrinking W and stretching H, until the
-    graph has no say. By default the penalty is therefore measured where every component has unit norm.
+    penalty has no effect. By default the penalty is therefore measured where every component has unit norm.
 
     Parameters
     ----------
     graph_strength : float, "auto" or sequence of float
         How much neighbours count, λ in the paper; 0 is :class:`NMF`. It has no unit: scaling X does not change it.
-        Faces want 1 or less, digits 1 to 10, objects and topics 10 to 1,000. "auto" chooses it without labels, among 0,
+        Faces need 1 or less, digits 1 to 10, objects and topics 10 to 1,000. "auto" chooses it without labels, among 0,
         0.01, 0.1, … 1,000. On small data this costs about seven times as much as a fit with a number, at most ten times
-        on the sets of the study, and less the more samples there are: more than 2,000 are represented by so many.
-        Where there is nothing to compare (one component, hardly any samples, a warm start), it is 10, or what the last
-        fit had, and `selection_` says so. ``graph_strength=10`` is a good fixed value.
+        on the sets of the study, and less on larger data: the choice uses at most 2,000 samples. Where there is nothing
+        to compare (one component, hardly any samples, a warm start), it is 10, or what the last fit had, and
+        `selection_` says so. ``graph_strength=10`` is a good fixed value.
     missing : {None, "nan", "unstored"}
         Entries of X that are unknown and do not count: none, those that are NaN, or those a sparse X does not store.
-        Neighbours are then found by the features that both of two samples know, at least five of them: by their cosine
-        or their mean squared difference there, which count the less the fewer they are, with edges of weight 1, in
-        training and for new samples. Where samples share too little for that, give a `graph`. "auto" is then 10 for
-        `graph_strength`. A sample of which nothing is known takes the mean code of its neighbours in a given graph, and
+        Neighbours are then found by the features known in both samples, at least five of them: by their cosine or their
+        mean squared difference there, which count less the fewer they are, with edges of weight 1, in training and for
+        new samples. Where samples share too few features for that, give a `graph`. "auto" is then 10 for
+        `graph_strength`. A sample without any known entry takes the mean code of its neighbours in a given graph, and
         otherwise a code of zeros.
     scale : {"auto", "components", None}
         "auto" and "components" measure the penalty where components have unit norm; None is the paper's free scale.

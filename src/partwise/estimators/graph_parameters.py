@@ -1,4 +1,4 @@
-"""The graph of neighbours as parameters, and the terms that are made of them."""
+"""The graph of neighbours as parameters, and the terms built from them."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from .parameters import Parametrised
 
 
 class GraphParameters(Parametrised):
-    """Which samples are neighbours, and how much each pair of them counts.
+    """Which samples are neighbours, and how much each pair counts.
 
     Parameters
     ----------
     n_neighbors : int, "auto" or sequence of int
         Neighbours of each sample in the graph. "auto" chooses among 3, 5, 10 and 20.
     metric : {"cosine", "euclidean"}
-        Distance that decides who is near.
+        Distance that defines neighbours.
     edge_weights : {"binary", "heat", "cosine"}
         Weight of an edge: 1, exp(−‖x_i − x_j‖² / bandwidth), or the cosine of the two samples.
     bandwidth : float
         Of the heat kernel; by default the mean squared distance of neighbours.
     graph : sparse matrix of shape (n_samples, n_samples) or callable
-        Symmetric non-negative edge weights to use instead, larger for samples that are closer (no distances), or a
-        function that makes them from X. In a grid search or cross-validation, which fit to parts of X, give
-        :class:`partwise.graphs.SampleGraph`. New samples are linked to their nearest training samples in any case.
+        Symmetric non-negative edge weights to use instead, larger for samples that are closer (not distances), or a
+        function that computes them from X. In a grid search or cross-validation, which fit parts of X, give
+        :class:`partwise.graphs.SampleGraph`. New samples are always linked to their nearest training samples.
     use_labels : bool
-        Let `y` edit the graph: samples of one class are joined, samples of different classes are cut apart; −1 marks
-        samples of unknown class. A fit then needs `y`.
+        Let `y` edit the graph: samples of one class are linked, samples of different classes are not; −1 marks samples
+        of unknown class. A fit then needs `y`.
     neighbors_method : {"auto", "exact", "approximate"}
-        How neighbours are found: "auto" is exact, but approximate for more than 30,000 dense samples if pynndescent is
-        installed (``pip install 'partwise[neighbors]'``).
+        How neighbours are found: "auto" is exact, except approximate for more than 30,000 dense samples if pynndescent
+        is installed (``pip install 'partwise[neighbors]'``).
     """
 
     n_neighbors: NeighborsOrAuto = 5
@@ -85,8 +85,8 @@ class GraphOnCodes(GraphParameters):
     ----------
     graph_method_ : {"products", "index", "descent", "shared", "given", "none"}
         Where the graph comes from: neighbours found exactly by products (dense data) or by an inverted index (sparse
-        data), approximately by nearest-neighbour descent, or by the features that both of two samples know (missing
-        entries); given by the user; or none, at strength 0.
+        data), approximately by nearest-neighbour descent, or by the features known in both samples (missing entries);
+        given by the user; or none, at strength 0.
     """
 
     graph_strength: StrengthOrAuto = "auto"
@@ -115,9 +115,9 @@ class _EdgeBandwidth(Parametrised):
 
 
 class GraphBesideKernel(GraphOnCodes, _EdgeBandwidth):
-    """The same for methods with a kernel, whose bandwidth must not be taken for that of the edges.
+    """The same for methods with a kernel, whose bandwidth is distinct from that of the edges.
 
-    Nothing of the graph is chosen here.
+    No parameter of the graph is chosen here.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ class GraphBesideKernel(GraphOnCodes, _EdgeBandwidth):
     n_neighbors : int
         Neighbours of each sample in the graph.
     metric : {"cosine", "euclidean"}
-        Distance that decides who is near. Samples are compared as they come, whatever the kernel; with "precomputed"
-        these are the rows of the kernel.
+        Distance that defines neighbours. Samples are compared as given, whatever the kernel; with "precomputed" these
+        are the rows of the kernel.
     edge_weights : {"binary", "heat", "cosine"}
         Weight of an edge: 1, exp(−‖x_i − x_j‖² / edge_bandwidth), or the cosine of the two samples.
     bandwidth : float

@@ -23,22 +23,22 @@ class KernelGraphNMF(GraphBesideKernel, BaseDualFactorization, LabelledFactoriza
 
     (Tolić, Antulov-Fantulin & Kopriva, "A nonlinear orthogonal non-negative matrix factorization approach to subspace
     clustering", 2018, with W = Hᵀ, P = F, λ = graph_strength, μ = orthogonality and α = 1.) Non-negative codes with
-    orthogonal columns are a clustering, so labels are read off the codes.
+    orthogonal columns are a clustering, so labels come directly from the codes.
 
     Parameters
     ----------
     n_components : int
         Number of clusters, k.
     graph_strength : float
-        How much neighbours count, λ in the paper. The codes have columns of about unit norm and the fit has the unit of
-        tr K, which with "rbf" and "cosine" is the number of samples.
+        How much neighbours count, λ in the paper. The codes have columns of roughly unit norm and the fit has the unit
+        of tr K, which with "rbf" and "cosine" is the number of samples.
     orthogonality : float or "auto"
         How much overlapping codes cost, μ in the paper. "auto" is tr K / k. With 0 the graph is measured where every
         component has unit norm.
     solver : {"auto", "projected", "multiplicative"}
-        "projected", the default, takes codes column by column and coefficients by accelerated projected gradient; no
-        sweep raises the objective. "multiplicative" makes the paper's steps, for which that is not proved: the term of
-        orthogonality is a quartic, and a ratio without a root is too long a step for it.
+        "projected", the default, updates codes column by column and coefficients by accelerated projected gradient; no
+        sweep raises the objective. "multiplicative" makes the paper's steps, for which that is not proved: the
+        orthogonality term is a quartic, and a ratio without a root is too long a step for it.
     init : {"auto", "kmeans", "random"} or (W, P)
         "auto" is "kmeans" on the features. The stronger the orthogonality, the more the clusters are those of the
         start.
@@ -59,8 +59,8 @@ class KernelGraphNMF(GraphBesideKernel, BaseDualFactorization, LabelledFactoriza
     -----
     A sweep costs two products with the features for the codes and two per step on the coefficients, at most ten steps,
     k² n operations per pass over the columns, and k passes over the edges. X may be dense or sparse, with entries of
-    either sign. New samples get the codes that minimise the fit and the graph; orthogonality is said of all codes
-    together and says nothing of a new one.
+    either sign. New samples get the codes that minimise the fit and the graph; orthogonality concerns all codes
+    together, not a new one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Base class for estimators that learn from labels: which classes there are, and which one a sample belongs to."""
+"""Base class for estimators that learn from labels: the classes, and the class of a sample."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .base import BaseFactorization
 class LabelledFactorization(BaseFactorization):
     """A factorisation that may use labels, and then gives classes as well as clusters.
 
-    A subclass says in `_uses_labels` whether it does, and in `_needs_labels` whether it can do without.
+    A subclass says in `_uses_labels` whether it uses labels, and in `_needs_labels` whether it needs them.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class LabelledFactorization(BaseFactorization):
 
     @abstractmethod
     def _uses_labels(self) -> bool:
-        """Whether the fit looks at `y`."""
+        """Whether the fit uses `y`."""
 
     def _needs_labels(self) -> bool:
         """Whether a fit without `y` is a mistake."""
@@ -80,7 +80,7 @@ class LabelledFactorization(BaseFactorization):
     def transduction_(self) -> Array:
         """Class of every training sample: the given one, or that of the labelled sample with the nearest code.
 
-        See :meth:`predict_classes` for what is near.
+        See :meth:`predict_classes` for the meaning of nearest.
         """
         known = self._fitted_classes()
         found = known.predict(self._assignment.codes)
@@ -91,8 +91,8 @@ class LabelledFactorization(BaseFactorization):
     def predict_classes(self, X: Any) -> Array:
         """Classes of new samples: each gets the class of the labelled training sample with the nearest code.
 
-        The codes are those of `transform`, and near is what has the largest cosine, so that the length of a sample does
-        not matter. `predict` gives cluster numbers instead, which have nothing to do with the names of the classes.
+        The codes are those of `transform`, and the nearest has the largest cosine, so that the norm of a sample does
+        not matter. `predict` gives cluster numbers instead, which are unrelated to the names of the classes.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class LabelledFactorization(BaseFactorization):
         check_is_fitted(self, "embedding_")
         known: KnownClasses | None = self.__dict__.get("_known_classes")
         if known is None or not len(known.classes):
-            # hasattr() is then False, as for every attribute that a fit did not give.
+            # hasattr() is then False, as for every attribute that a fit did not set.
             raise AttributeError(
                 f"This {type(self).__name__} was fitted without labels, so it knows no classes. Fit it with y"
                 f"{' and use_labels=True' if known is None else ''}."
@@ -123,7 +123,7 @@ class LabelledFactorization(BaseFactorization):
 
 
 class KnownClasses:
-    """The labels of a fit, and the codes that the labelled samples have.
+    """The labels of a fit, and the codes of the labelled samples.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class KnownClasses:
         labelled = groups >= 0
         self._groups, self._directions = groups[labelled], codes[labelled]
         if labelled.any():
-            # Samples that share class and code need to be compared once.
+            # Samples that share class and code need only be compared once.
             rows = np.unique(np.column_stack([self._groups, normalize(self._directions)]), axis=0)
             self._groups, self._directions = rows[:, 0].astype(np.intp), rows[:, 1:].astype(codes.dtype)
 

@@ -110,13 +110,13 @@ class LatentSemanticKMeans(
         X = unit.inside(X)
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=2)
-        # As TruncatedSVD does it, but for the shares of variance, which are undefined for data that do not vary.
+        # As in TruncatedSVD, except for the shares of variance, which are undefined for constant data.
         U, _, Vt = randomized_svd(X, min(wanted, n, m), n_iter=5, random_state=int(seeds[0]), flip_sign=False)
         _, Vt = svd_flip(U, Vt, u_based_decision=False)
         self.components_ = np.ascontiguousarray(Vt, X.dtype)
         codes = np.ascontiguousarray(X @ self.components_.T)
         self.n_components_ = self.n_components
-        # Rows of H are orthonormal, so the squares of X are those of W and those of what W H leaves.
+        # Rows of H are orthonormal, so the squares of X are those of W plus those of the residual.
         left = as_operand(X).row_squared_norms().sum() - as_operand(codes).row_squared_norms().sum()
         self.reconstruction_err_ = float(unit.outside(np.sqrt(max(left, 0.0)), 1.0))
         self._assignment = Assignment(codes.copy(), "kmeans", int(seeds[1]), self.n_components)

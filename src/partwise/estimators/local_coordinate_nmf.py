@@ -27,12 +27,12 @@ class LocalCoordinateNMF(GraphOnCodes, LossBesidePenalty, OpenFactorization, Lab
 
     (Chen, Zhang, Cai, Liu & He, "Non-negative local coordinate factorization for image representation", IEEE TIP 2013,
     Eq. 3 and 10 with W = Vᵀ, H = Uᵀ). L is the Laplacian of the nearest-neighbour graph, as in :class:`GraphNMF`; with
-    ``graph_strength > 0`` the method is the paper's NLCF-G. D is ‖X − W H‖² or, what the paper leaves open, the
+    ``graph_strength > 0`` the method is the paper's NLCF-G. D is ‖X − W H‖² or, as the paper leaves open, the
     Kullback-Leibler divergence. The multiplicative solver makes the paper's steps, Eq. 7-8 and 11-12.
 
-    Components look like samples and codes are sparse. The penalty ties the components to the samples, so nothing is
-    left to choose about the scale: the factors come as the minimum has them, and the graph is measured as it is
-    written. Components that no sample uses any more are put at the samples that are represented worst.
+    Components look like samples and codes are sparse. The penalty ties the components to the samples, so there is no
+    scale to choose: the factors are returned as the minimum has them, and the graph is measured as written. Components
+    that no sample uses any more are moved to the samples represented worst.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class LocalCoordinateNMF(GraphOnCodes, LossBesidePenalty, OpenFactorization, Lab
 
     Notes
     -----
-    The objective flattens long before the factors stop to move (the paper reads the former as convergence): clusterings
+    The objective flattens long before the factors stop moving (the paper takes the former for convergence): clusterings
     are better after many sweeps. For missing entries see :class:`partwise.terms.LocalCoordinates`.
 
     Examples
@@ -65,7 +65,7 @@ class LocalCoordinateNMF(GraphOnCodes, LossBesidePenalty, OpenFactorization, Lab
     """
 
     coordinate_strength: Annotated[OpenStrength, COORDINATE_STRENGTHS] = "auto"
-    # Coordinates are chosen first, and without a graph: it is measured in another unit where they do not count.
+    # Coordinates are chosen first, and without a graph: where they do not count, it has another unit.
     graph_strength: Annotated[OpenStrength, replace(STRENGTHS, meanwhile=0.0)] = 0.0
     # The penalty settles the scale; there is nothing to choose.
     scale: Literal["auto"] = field(default="auto", init=False)

@@ -20,15 +20,15 @@ class LocalLearningClustering(PredictorParameters, BaseSpectralClustering):
 
     (Wu & Schölkopf, "A local learning approach for clustering", NIPS 2006), with the local predictors G of
     :class:`LocalLearningNMF`. The minimum is spanned by the eigenvectors of the smallest eigenvalues; k-means on their
-    rows, scaled to unit norm, gives the clusters. There is no `transform`: the embedding is of these samples alone.
+    rows, scaled to unit norm, gives the clusters. There is no `transform`: the embedding covers only these samples.
 
     Parameters
     ----------
     n_neighbors : int
         Size of a neighbourhood, p.
     ridge : float
-        λ > 0 of the regressions, Eq. 4, against a kernel that is 1 on its diagonal ("cosine", "rbf"). On some texts
-        clusters at the default are no better than chance; a larger one with more neighbours (0.1, 20) mends that.
+        λ > 0 of the regressions, Eq. 4, relative to a kernel that is 1 on its diagonal ("cosine", "rbf"). On some texts
+        clusters at the default are no better than chance; a larger one with more neighbours (0.1, 20) helps.
 
     Attributes
     ----------

@@ -33,10 +33,10 @@ class LocalLearningNMF(PredictorParameters, LossBesidePenalty, OpenFactorization
     the transpose in L is missing in the paper's Eq. 11). Row i of G predicts a code from those of the p nearest
     neighbours, without the sample itself, by kernel ridge regression (Eq. 4-9). D is ‖X − W H‖² or the Kullback-Leibler
     divergence. The multiplicative solver with ``scale=None`` makes the steps of Eq. 19 without the square root, which
-    fall too, and faster.
+    also descend, and faster.
 
     Scale is part of the model: as printed, the objective can be lowered by shrinking W and stretching H, until the
-    neighbours have no say. By default the penalty is therefore measured where every component has unit norm. The paper
+    penalty has no effect. By default the penalty is therefore measured where every component has unit norm. The paper
     fixes the norm of every *column of W* instead, which is ``scale="codes"``. The two are different models, and their
     strengths are not comparable: unit-norm columns of W have entries of size 1/√n, whatever X is.
 
@@ -49,15 +49,15 @@ class LocalLearningNMF(PredictorParameters, LossBesidePenalty, OpenFactorization
         small data, at most ten times on the sets of the study; where there is nothing to compare, it is 10.
     scale : {"auto", "components", "codes", None}
         "auto" and "components" measure the penalty where components have unit norm; "codes" keeps the columns of W at
-        unit norm, the paper's scale, with a solver of its own (squared error only); None leaves the scale free.
+        unit norm, the paper's scale, with its own solver (only for the squared error); None leaves the scale free.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled", "spectral"} or (W, H)
         Start. "auto" is "nndsvda". "sampled" first fits an eighth of the samples. "spectral" starts from the clusters
         of :class:`LocalLearningClustering`, which for large strengths reaches far better solutions than a random start.
 
     Notes
     -----
-    All-zero samples have no neighbours and no predictor. New samples are drawn to what the training codes of their
-    neighbours predict.
+    All-zero samples have no neighbours and no predictor. New samples are pulled towards the predictions from their
+    neighbours' training codes.
 
     Examples
     --------

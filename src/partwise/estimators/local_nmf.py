@@ -21,9 +21,9 @@ class LocalNMF(BaseFactorization):
 
     (Li, Hou, Zhang & Cheng, "Learning spatially localized, parts-based representation", CVPR 2001). The paper writes
     Σ(HHᵀ) with a weight α and −tr(WᵀW) with a weight β next to the divergence (Eq. 8), which has no lower bound, and
-    then gives rules from which α and β have gone (Eq. 12-14). The objective above is the one that these rules minimise,
-    and they never raise it: as Σ_f h_jf = 1, all that is left of the codes is half their squares. A sample then uses
-    several components a little rather than one a lot, and these divide the features among them.
+    then gives rules without α and β (Eq. 12-14). The objective above is the one that these rules minimise, and they
+    never raise it: as Σ_f h_jf = 1, all that remains of the codes is half their squares. A sample then uses several
+    components a little rather than one a lot, and these divide the features among them.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ from ..terms.orthogonality import Orthogonality
 from .dual import BaseDualFactorization
 from .options import Auto, NonNegative, PositiveOrInfinite
 
-# With outlier_strength="auto", how far the residual of a feature may reach before it is doubted: this share of the
+# With outlier_strength="auto", how long the residual of a feature may be before it is down-weighted: this share of the
 # typical distance of a feature from its mean.
 OUTLIER_SHARE = 0.5
 
@@ -33,7 +33,7 @@ class LocalSimilarityNMF(BaseDualFactorization):
     with local similarity learning", Eq. 6; the paper's G is W here, its W is P, and the ½ is the paper's). The paper
     asks for WᵀW = I, which its rule Eq. 18 does not keep, and rebuilds D from X − E, so that its objective rises; here
     orthogonality is a penalty and D is that of X, and no sweep of either solver raises the objective. The best E for
-    given factors is known (Eq. 21), so it is left out: what remains grows linearly, not quadratically, in the residual
+    given factors is known (Eq. 21), so it is eliminated: the result grows linearly, not quadratically, in the residual
     of a feature once that is longer than `outlier_strength`. Neither E nor D is ever stored, and memory grows linearly
     with the number of samples.
 
@@ -42,25 +42,25 @@ class LocalSimilarityNMF(BaseDualFactorization):
     Parameters
     ----------
     similarity_strength : float
-        How much it costs that distant samples share a component, λ in the paper. It has no unit; for hard clusters the
-        term is four times the fit per unit, and much more than 0.1 may leave components empty.
+        The cost of distant samples sharing a component, λ in the paper. It has no unit; for hard clusters the term is
+        four times the fit per unit, and values well above 0.1 may leave components empty.
     outlier_strength : float or "auto"
-        How long the residual of a feature (over all samples) may be before it is doubted, γ > 0 in the paper, in the
-        unit of X. "auto" is half the median distance of the features from their means. ``numpy.inf`` doubts nothing.
-        Ignored by kernels without features: "rbf", a function, "precomputed".
+        How long the residual of a feature (over all samples) may be before it is down-weighted, γ > 0 in the paper, in
+        the unit of X. "auto" is half the median distance of the features from their means. ``numpy.inf`` down-weights
+        nothing. Ignored by kernels without features: "rbf", a function, "precomputed".
     orthogonality : float or "auto"
         How much overlapping codes cost, β, in the unit of ‖X‖². "auto" is ‖X‖² / k. With 0 the columns of W get unit
         norm in the end.
     kernel : {"linear", "cosine", "rbf", "precomputed"} or callable
-        How samples are seen. "cosine" takes them at unit norm. "rbf", exp(−‖x − x'‖² / bandwidth), and a function of
-        two arrays of samples that gives the matrix of kernel values go through a Nyström map of `n_landmarks` features.
+        How samples are compared. "cosine" scales them to unit norm. "rbf", exp(−‖x − x'‖² / bandwidth), and a function
+        of two arrays of samples that gives the matrix of kernel values use a Nyström map of `n_landmarks` features.
         With "precomputed", X is the kernel itself (n × n, dense or sparse, non-negative, positive semidefinite), and
-        new samples come as their kernel values with the training samples.
+        new samples are given as their kernel values with the training samples.
     solver : {"auto", "projected", "multiplicative"}
-        "projected", the default, takes codes column by column and coefficients by accelerated projected gradient.
+        "projected", the default, updates codes column by column and coefficients by accelerated projected gradient.
         "multiplicative" is the reference: the codes' ratio has the power ¼, the coefficients' the power 1.
     init : {"auto", "kmeans", "random"} or (W, P)
-        "auto" is "kmeans", in which features count by the weights of the fit. A random start collapses easily.
+        "auto" is "kmeans", in which features have the weights of the fit. A random start collapses easily.
 
     Attributes
     ----------
@@ -72,19 +72,19 @@ class LocalSimilarityNMF(BaseDualFactorization):
         "objective", the terms "fit", "similarity" and "orthogonality", and "time" (seconds) after each sweep; entry 0
         is the start.
     outliers_ : ndarray of shape (n_features,) or None
-        The share of its residual that E takes off every feature, max(0, 1 − outlier_strength/‖residual‖): 0 for a
-        feature that counts in full, towards 1 for one that hardly counts. None with kernels without features.
+        The share of every feature's residual that E removes, max(0, 1 − outlier_strength/‖residual‖): 0 for a feature
+        that counts in full, towards 1 for one that hardly counts. None with kernels without features.
 
     Notes
     -----
     The stronger the orthogonality, the more the clusters are those of the start: codes that do not overlap can hardly
     move a sample from one to another. Where `similarity_strength` outweighs the fit (large λ, or small γ, which makes
     the fit cheap), the minimum has P = 0: the components are empty, a warning says so, and the codes say nothing beyond
-    the start. That is so in much of the paper's grid.
+    the start. That is the case in much of the paper's grid.
 
-    `transform` gives new samples the codes that minimise the fit, with features weighed as at the end of the training,
-    and the similarity to the training samples. Orthogonality is said of all codes together and says nothing of a new
-    one. With ``kernel="precomputed"`` a new sample is taken to be as long as the mean training sample.
+    `transform` gives new samples the codes that minimise the fit, with features weighted as at the end of training, and
+    the similarity to the training samples. Orthogonality concerns all codes together, not a new one. With
+    ``kernel="precomputed"`` a new sample is assumed to have the norm of the mean training sample.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class LocalSimilarityNMF(BaseDualFactorization):
         return DualFit(0.5) if limit == np.inf else RobustDualFit(limit)
 
     def _outlier_limit(self, given: float | str, X: Operand) -> float:
-        """How long the residual of a feature may be before it is doubted."""
+        """How long the residual of a feature may be before it is down-weighted."""
         if not self._map.in_data_space:
             return np.inf
         if not isinstance(given, str):

@@ -1,4 +1,4 @@
-"""How a fit runs: the parameters of the loop, which every estimator with a loop has."""
+"""How a fit runs: the parameters of the loop."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from .parameters import Parametrised
 
 
 class LoopParameters(Parametrised):
-    """When the loop stops, where it starts from, and what it tells.
+    """When the loop stops, where it starts, and what it reports.
 
     Parameters
     ----------
     max_iter : int
         Most sweeps; a sweep is the codes, then the components.
     tol : float
-        Stop when a sweep lowers the objective by less than this share of it and the optimality measure is below it too.
+        Stop when a sweep lowers the objective by less than this share and the optimality measure is also below it.
         0 runs exactly `max_iter` sweeps.
     n_init : int
         Number of starts; all are run for a tenth of `max_iter` and the best is continued. Starts from singular vectors
-        are always the same, so one is made.
+        are always the same, so only one is made.
     warm_start : bool
         Start from the last solution if the shapes agree.
     random_state : int, RandomState or None

@@ -38,15 +38,15 @@ class NMF(FixedComponents):
 
     With ``weighting="ncut"`` sample i is seen at the scale c_i = (x_iᵀ Σ_t x_t)^(−1/2) (Xu, Liu & Gong, "Document
     clustering based on non-negative matrix factorization", SIGIR 2003): the fit is D(CX, CWH), C = diag(c). For a
-    β-divergence that is a sample weight c_i^β, so `embedding_`, `transform` and `inverse_transform` speak of X as they
-    always do. Clusters are read off the codes of the scaled samples, C W, as in the paper.
+    β-divergence that is a sample weight c_i^β, so `embedding_`, `transform` and `inverse_transform` refer to X as
+    always. Clusters come from the codes of the scaled samples, C W, as in the paper.
 
     Parameters
     ----------
     n_components : int, "auto" or sequence of int
         Number of parts, k. "auto" chooses it without labels, a sequence among its values: by how well the links between
-        neighbouring samples stay inside clusters; with missing entries, by how well known entries are predicted that
-        were hidden from a fit. What other evidence says: :func:`partwise.selection.rank_evidence`.
+        neighbouring samples stay inside clusters; with missing entries, by how well a fit predicts known entries that
+        were hidden from it. For other evidence see :func:`partwise.selection.rank_evidence`.
     loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float
         D; a number is the β of a β-divergence. 2 is "frobenius", 1 is "kullback-leibler", 0 is "itakura-saito".
     l1_codes : float
@@ -62,10 +62,10 @@ class NMF(FixedComponents):
         (XXᵀ1)^(−1/2). It multiplies `sample_weight`.
     missing : {None, "nan", "unstored"}
         Entries of X that are unknown and do not count: none, those that are NaN, or those a sparse X does not store.
-        A sample of which nothing is known, in `fit` or later, has a code of zeros, which fits as well as any other and
-        costs no penalty; a feature of which nothing is known is zero in every component. Both are warned about. Where
-        little is known of a sample its code is hardly determined, and what it predicts for single unknown entries may
-        be far off: small `l2_codes` and `l2_components` keep it in bounds.
+        A sample without any known entry, in `fit` or later, has a code of zeros, which fits as well as any other and
+        costs no penalty; a feature without any known entry is zero in every component. Both cause a warning. Where
+        little is known about a sample its code is poorly determined, and its predictions of unknown entries may be far
+        off: small `l2_codes` and `l2_components` keep them in bounds.
 
     Examples
     --------
@@ -116,17 +116,17 @@ class NMF(FixedComponents):
         return NamedStart(**self._start_fields(shape, dtype), seen=seen)
 
     def _counted(self, X: Operand) -> Operand:
-        """Weighed data with the given weights alone, which say how often a sample is there and have no unit."""
+        """Weighted data with only the given weights, which say how often a sample occurs and have no unit."""
         return as_operand(X.array, X.missing, (X.sample_weight / self._cut_weight(X)).astype(X.dtype))
 
     def _cut_weight(self, X: Operand) -> Array:
-        """c^β, what scaling samples by c amounts to in a β-divergence."""
+        """c^β, the effect of scaling samples by c in a β-divergence."""
         return np.asarray(power(self._sample_scale(X), order(self.loss)))
 
     def _sample_scale(self, X: Operand) -> Array:
         """c = (X Σ_t x_t)^(−1/2) in float64.
 
-        A sample that is zero, or so small beside the others that c would be no number, has the scale of their sum.
+        A sample that is zero, or so small compared with the others that c would overflow, has the scale of their sum.
         """
         likeness = X.dot(self._total.astype(X.dtype, copy=False))[:, 0].astype(np.float64)
         whole = dot64(self._total, self._total) or 1.0

@@ -25,22 +25,22 @@ class NormalizedCut(GraphParameters, BaseSpectralClustering):
         Σ_{i<j} e_ij ‖w_i − w_j‖²,   d = E 1
 
     (Shi & Malik, "Normalized cuts and image segmentation", PAMI 2000, Eq. 10-11), the relaxation of the cut that leaves
-    the clusters most of their own edges. E is the graph of :class:`GraphNMF`, or one of your own. K-means on
-    the embedding gives the clusters. There is no `transform`: the embedding is of these samples alone.
+    the clusters most of their own edges. E is the graph of :class:`GraphNMF`, or your own. K-means on the embedding
+    gives the clusters. There is no `transform`: the embedding covers only these samples.
 
     Parameters
     ----------
     n_neighbors : int
         Neighbours of each sample in the graph.
     graph : sparse matrix of shape (n_samples, n_samples) or callable
-        Symmetric non-negative edge weights to use instead, larger for samples that are closer (no distances), or a
-        function that makes them from X.
+        Symmetric non-negative edge weights to use instead, larger for samples that are closer (not distances), or a
+        function that computes them from X.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Rows of the eigenvectors, as scikit-learn's `spectral_embedding` gives them; zero for samples without
-        neighbours, and for those in small pieces of a graph of more than k pieces.
+        Rows of the eigenvectors, as in scikit-learn's `spectral_embedding`; zero for samples without neighbours, and
+        for those in small pieces of a graph of more than k pieces.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class NormalizedCut(GraphParameters, BaseSpectralClustering):
     """
 
     n_neighbors: Count = 5
-    # Classes would join all their samples: as many edges as pairs.
+    # Classes would link all their samples: as many edges as pairs.
     use_labels: Literal[False] = field(default=False, init=False)
 
     _paper = "Shi & Malik 2000"

@@ -19,8 +19,8 @@ class OpenFactorization(BaseFactorization):
     Attributes
     ----------
     selection_ : partwise.selection.Selection
-        If a parameter was open: the values that were tried, what each was worth, and the choice; ``print`` it or call
-        its ``plot``. The final fit continues from the best one.
+        If a parameter was open: the values tried, what each was worth, and the choice; ``print`` it or call its
+        ``plot``. The final fit continues from the best one.
     """
 
     n_components: ComponentsOrAuto = field(default=8, kw_only=False)  # type: ignore[assignment]

@@ -55,7 +55,7 @@ EdgeWeights = Literal["binary", "heat", "cosine"]
 NeighborsMethod = Literal["auto", "exact", "approximate"]
 Kernel = Literal["linear", "cosine", "rbf", "precomputed"] | Callable[..., Any]
 LocalKernel = Literal["cosine", "rbf", "linear"] | Callable[..., Any]
-# A matrix, or a function that makes it from X.
+# A matrix, or a function that computes it from X.
 MatrixOrFunction = Annotated[Any, "array-like", "sparse matrix", callable, None]
 
 RandomState = Annotated[Any, "random_state"]

@@ -1,4 +1,4 @@
-"""What estimators share whose codes are orthogonal."""
+"""Base class for estimators with orthogonal codes."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ class BaseOrthogonal(UnweightedFactorization):
 
     def _fit_problem(self, problem: Problem, options: Options) -> None:
         super()._fit_problem(problem, options)
-        # Also where the rules of the fit only approach it.
+        # Even where the rules of the fit only approach it.
         self._coding_domain = OneEntry()

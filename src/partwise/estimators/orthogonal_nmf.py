@@ -19,8 +19,8 @@ class OrthogonalNMF(BaseOrthogonal):
         ‖X − W H‖²   subject to   WᵀW = I
 
     (Ding, Li, Peng & Park, "Orthogonal nonnegative matrix t-factorizations for clustering", 2006, with W = G, H = Fᵀ).
-    Columns that are orthogonal and not negative have no sample in common, so this is a clustering in which every
-    sample also has a length: k-means that sees directions, with long samples counting more.
+    Columns that are orthogonal and non-negative have no sample in common, so this is a clustering in which every
+    sample also has a length: k-means on directions, with long samples counting more.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class OrthogonalNMF(BaseOrthogonal):
 
     Notes
     -----
-    A sweep costs two products with X, dense or sparse. New samples get the one entry that orthogonal codes have. A
+    A sweep costs two products with X, dense or sparse. New samples get a single entry, as orthogonal codes have. A
     sample without any entry has an empty code, and the label 0 by "argmax". With more components than samples some
     components stay empty, and a warning says so.
 

@@ -35,7 +35,7 @@ class OrthogonalTriNMF(BaseOrthogonal):
         ‖X − F S Gᵀ‖²   subject to   FᵀF = I,  GᵀG = I
 
     (Ding, Li, Peng & Park, "Orthogonal nonnegative matrix t-factorizations for clustering", 2006). F clusters the
-    samples, G the features, and S says how much the one has of the other. In the words of the other estimators the
+    samples, G the features, and S says how strongly they are associated. In the terms of the other estimators the
     codes are W = F and the components H = S Gᵀ.
 
     Parameters
@@ -72,7 +72,7 @@ class OrthogonalTriNMF(BaseOrthogonal):
 
     Notes
     -----
-    A sweep costs two products with X, dense or sparse. New samples get the one entry that orthogonal codes have. A
+    A sweep costs two products with X, dense or sparse. New samples get a single entry, as orthogonal codes have. A
     sample or feature that is zero everywhere has an empty code and the label 0.
 
     Examples

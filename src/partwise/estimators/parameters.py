@@ -1,4 +1,4 @@
-"""Parameters that are declared once: a line of a class is a parameter with its type, constraint and default."""
+"""Parameters declared once: a line of a class is a parameter with its type, constraint and default."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from .docstrings import SOURCE, assembled
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 class Parametrised:
-    """Base class of estimators, and of groups of parameters that several of them have.
+    """Base class of estimators, and of groups of parameters that several of them share.
 
     A subclass declares its parameters as the fields of a dataclass:
 
         graph_strength: StrengthOrAuto = "auto"
 
-    is a keyword of the constructor. Its type says at run time too what it accepts (`estimators.constraints`), and
-    "auto" chooses among the grid that the type names. A field of a subclass takes the place of one that it inherits;
-    with ``field(default=…, init=False)`` it is a fixed attribute and no parameter any more. Fields of a class come
-    before those that it inherits in its signature. The docstring of a class documents its own fields, and is completed
-    by what the classes it derives from say of theirs (`estimators.docstrings`).
+    is a keyword of the constructor. Its type also says at run time what it accepts (`estimators.constraints`), and
+    "auto" chooses from the grid that the type names. A field of a subclass replaces an inherited one; with
+    ``field(default=…, init=False)`` it becomes a fixed attribute and is no longer a parameter. Fields of a class come
+    before inherited ones in its signature. The docstring of a class documents its own fields, and is completed from
+    the classes it derives from (`estimators.docstrings`).
 
-    A class may have an `__init__` of its own instead, as any estimator of scikit-learn, and its own
+    A class may have its own `__init__` instead, like any estimator of scikit-learn, and its own
     `_parameter_constraints`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
-    # Parameters that can be "auto" or a list, with the values among which "auto" chooses.
+    # Parameters that can be "auto" or a list, with the values from which "auto" chooses.
     _selectable: ClassVar[dict[str, Grid]] = {}
-    # Whether the constructor was written by hand, here or in a class it is inherited from.
+    # Whether the constructor was written by hand, here or in a base class.
     _explicit_init: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         setattr(cls, SOURCE, vars(cls).get("__doc__"))
-        # Types that are written as text are resolved here: modules that inherit the fields may not know these names.
+        # Types written as text are resolved here: modules that inherit the fields may not know these names.
         cls.__annotations__ = inspect.get_annotations(cls, eval_str=True)
         declared = _declared(cls)
         cls._explicit_init = "__init__" in vars(cls) or (cls._explicit_init and not declared)
@@ -55,7 +55,7 @@ class Parametrised:
 
 
 def _declared(cls: type) -> list[str]:
-    """The names that a class declares as fields; refuses what cannot be meant as a parameter."""
+    """The names that a class declares as fields; refuses what cannot be a parameter."""
     names = [name for name, hint in cls.__annotations__.items() if ClassVar not in (hint, get_origin(hint))]
     for name in names:
         if name.startswith("_") or name.endswith("_"):
@@ -67,7 +67,7 @@ def _declared(cls: type) -> list[str]:
 
 
 def _parameters(cls: Any) -> dict[str, Any]:
-    """Type of every parameter that is declared: own ones, then those of each class it derives from."""
+    """Type of every declared parameter: own ones, then those of each base class."""
     kinds = [kind for kind in cls.__mro__ if issubclass(kind, Parametrised)]
     owners = {name: kind for kind in kinds for name in kind.__annotations__}
     types = {entry.name: entry.type for entry in fields(cls) if entry.init}
@@ -77,7 +77,7 @@ def _parameters(cls: Any) -> dict[str, Any]:
 
 
 def _complete(constructor: Any, parameters: dict[str, Any]) -> None:
-    """Give a generated constructor its types, and the order of a signature; a dataclass has inherited fields first."""
+    """Give a generated constructor its types and order; a dataclass has inherited fields first."""
     # Without what Annotated adds, which is for `constraints`.
     types = get_type_hints(SimpleNamespace(__annotations__=parameters))
     constructor.__annotations__ = {**types, "return": None}

@@ -1,4 +1,4 @@
-"""The local predictors as parameters, and the term that is made of them."""
+"""The local predictors as parameters, and the term built from them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class PredictorParameters(Parametrised):
     ----------
     n_neighbors : int, "auto" or sequence of int
         Size of a neighbourhood, p; "auto" chooses among 3, 5, 10 and 20. Up to about 20 the matrix L is formed and
-        swept; for much larger neighbourhoods it is only applied, which takes the multiplicative solver.
+        swept; for much larger neighbourhoods it is only applied, which requires the multiplicative solver.
     kernel : {"cosine", "rbf", "linear"} or callable
         ⟨x, y⟩ / (‖x‖ ‖y‖), exp(−‖x − y‖² / bandwidth), ⟨x, y⟩, or a function of two arrays of samples that gives the
         matrix of kernel values.
     bandwidth : float
         Of the rbf kernel; by default 16 times the mean squared distance of neighbours.
     ridge : float
-        λ > 0 of the regressions, Eq. 4, against a kernel that is 1 on its diagonal ("cosine", "rbf"). Much more than
-        0.1 makes predictions shrink towards zero, and the codes with them.
+        λ > 0 of the regressions, Eq. 4, relative to a kernel that is 1 on its diagonal ("cosine", "rbf"). Values well
+        above 0.1 make predictions, and with them the codes, shrink towards zero.
     metric : {"cosine", "euclidean"}
-        Distance that decides who is near.
+        Distance that defines neighbours.
     """
 
     n_neighbors: NeighborsOrAuto = 10

@@ -23,13 +23,13 @@ class SemiNMF(BaseFactorization):
 
     (Ding, Li & Jordan, "Convex and semi-nonnegative matrix factorizations", 2010, with W = G, H = Fᵀ). For given codes
     the best components are known, H = (WᵀW)⁻¹ WᵀX (Eq. 10). It is k-means with soft memberships: if every row of W
-    had one entry 1 and otherwise zeros, H would be the means of the clusters.
+    had one entry 1 and zeros elsewhere, H would be the means of the clusters.
 
     Parameters
     ----------
     solver : {"auto", "coordinate", "multiplicative"}
         "auto" is "multiplicative": the paper's rule for the codes, Eq. 11 with its square root. "coordinate" finds them
-        by coordinate descent, and fits better in fewer sweeps; see the notes for why that is not always wanted. Both
+        by coordinate descent, and fits better in fewer sweeps; see the notes for why that is not always desirable. Both
         solve for the components in every sweep, and neither raises the objective.
     init : {"auto", "kmeans", "random"} or (W, H)
         Where the codes start: clusters of k-means with 0.2 added, as in the paper, or uniform numbers; components at
@@ -44,12 +44,12 @@ class SemiNMF(BaseFactorization):
     Notes
     -----
     X may be dense or sparse, with entries of either sign. A sweep costs two products with X and (n + m) k² operations.
-    Codes that depend on each other linearly leave the components open; the shortest ones are taken.
+    Linearly dependent codes leave the components undetermined; the shortest ones are taken.
 
-    The sign of the codes alone asks for little: where the data spread around zero (centred data), the error of the best
-    rank-k approximation without any sign can be approached by long codes of nearly parallel components that cancel each
+    Non-negative codes alone are a weak constraint: where the data spread around zero (centred data), the error of the
+    best rank-k approximation of any sign can be approached by long codes of nearly parallel components that cancel each
     other (Gillis & Kumar, "Exact and heuristic algorithms for semi-nonnegative matrix factorization", 2015). Such codes
-    say nothing about clusters. The paper's rule does not get there in any reasonable time; coordinate descent does.
+    say nothing about clusters. The paper's rule does not get there in reasonable time; coordinate descent does.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The base classes of scikit-learn. It carries no types, and a base of unknown type would let any argument pass."""
+"""The base classes of scikit-learn, which has no types: a base of unknown type would accept any argument."""
 
 # ruff: noqa: D102 (what is declared for type checkers is documented by scikit-learn)
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         def __sklearn_tags__(self) -> Any: ...
 
     class ClassNamePrefixFeaturesOutMixin:
-        """Estimators that name what they give."""
+        """Estimators that name their output."""
 
         def get_feature_names_out(self, input_features: Any = None) -> Array: ...
 

@@ -1,4 +1,4 @@
-"""Names that scikit-learn's NMF has and ours has not: the error says what takes their place."""
+"""Names that scikit-learn's NMF has and ours has not: the error says what to use instead."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ INSTEAD = {
 
 
 class ExplainsNames:
-    """Estimators that say what they call a parameter which scikit-learn's NMF has.
+    """Estimators that explain their own names for parameters of scikit-learn's NMF.
 
-    Signatures stay as they are written: what is explained is an error that would come in any case.
+    Signatures stay as written: this only explains an error that would occur anyway.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -59,7 +59,7 @@ class ExplainsNames:
 
 
 def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The same method; keywords of scikit-learn that it has not are refused with a sentence."""
+    """The same method; scikit-learn's keywords that it lacks are refused with a sentence."""
     known = inspect.signature(method).parameters
 
     @wraps(method)
@@ -73,7 +73,7 @@ def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _explanation(estimator: str, names: Iterable[str]) -> str | None:
-    """What takes the place of those names that are scikit-learn's; None if none is."""
+    """What replaces those names that are scikit-learn's; None if none is."""
     foreign = sorted(name for name in names if name in INSTEAD)
     if not foreign:
         return None

@@ -24,18 +24,18 @@ class SparsenessNMF(BaseFactorization):
 
         sparseness(f) = (√n − ‖f‖₁ / ‖f‖₂) / (√n − 1)
 
-    (Hoyer, "Non-negative matrix factorization with sparseness constraints", JMLR 2004, Eq. 3-5). The paper takes
+    (Hoyer, "Non-negative matrix factorization with sparseness constraints", JMLR 2004, Eq. 3-5). The paper makes
     gradient steps, projects them and searches for a length at which the error falls. With all other columns fixed the
     best column is the projection of a known point, so here every step is that exact minimum: the objective cannot rise
-    and there is no step length. Sparseness is exact at every sweep, to rounding.
+    and there is no step length. Sparseness is exact after every sweep, up to rounding.
 
     Parameters
     ----------
     components_sparseness : float in [0, 1] or None
         Sparseness of every component; 0 is flat, 1 a single feature, None leaves it free.
     codes_sparseness : float in [0, 1] or None
-        Sparseness with which every component is used over the samples. `sample_weight` is then refused: this sparseness
-        counts every sample once.
+        Sparseness of every component's codes over the samples. `sample_weight` is then refused: this sparseness counts
+        every sample once.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
         Start, which is projected first. "auto" is "nndsvda".
     tol : float
@@ -43,8 +43,8 @@ class SparsenessNMF(BaseFactorization):
 
     Notes
     -----
-    `transform` gives new samples the codes of least error: the sparseness of codes is said of a component over all
-    samples of the fit, and of a new sample nothing.
+    `transform` gives new samples the codes of least error: the sparseness of codes concerns a component over all
+    samples of the fit, not a single new one.
 
     Examples
     --------

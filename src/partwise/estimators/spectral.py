@@ -1,4 +1,4 @@
-"""What spectral methods share: an embedding of these samples alone, and clusters read off it."""
+"""Base class for spectral methods: an embedding of only these samples, and its clusters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .validation import check_X
 class BaseSpectralClustering(ExplainsNames, Persistent, Parametrised, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
     """Embed the samples, then cluster the embedding by the best of 20 runs of k-means.
 
-    A subclass says in `_embed` what the embedding is.
+    A subclass computes the embedding in `_embed`.
 
     Parameters
     ----------

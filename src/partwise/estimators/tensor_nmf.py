@@ -27,18 +27,18 @@ class TensorNMF(BaseFactorization):
 
     where X_i is sample i as an array of shape `sample_shape` (Shashua & Hazan, "Non-negative tensor factorization with
     applications to statistics and computer vision", ICML 2005, Eq. 1): the non-negative CP decomposition of the tensor
-    of all samples. X stays a matrix, one flattened sample per row, and is touched only by products with matrices of k
+    of all samples. X stays a matrix, one flattened sample per row, and enters only products with matrices of k
     columns, so it may be sparse. Each block of unknowns is improved by coordinate descent in turn.
 
     Parameters
     ----------
     n_components : int
-        Number of parts, k. Parts of rank one are simple: more of them are needed than by :class:`NMF`.
+        Number of parts, k. Parts of rank one are simple: more of them are needed than in :class:`NMF`.
     sample_shape : tuple of int
         Shape of a sample, for example (32, 32); its product is the number of features, in C order. None: samples are
         vectors, and this is :class:`NMF`.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
-        Start. "auto" is "nndsvda". Its components are brought to rank one by their sums along the axes.
+        Start. "auto" is "nndsvda". Its components are reduced to rank one by their sums along the axes.
     tol : float
         Stop when a sweep lowers the objective by less than this share of it. 0 runs exactly `max_iter` sweeps.
 

@@ -1,4 +1,4 @@
-"""Between the unit of the data and that of the fit: what is given goes in, what was chosen comes out."""
+"""Conversions between the unit of the data and that of the fit: inputs go in, results come out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .validation import check_X, fits, largest, out_of_range
 
 
 def chosen_unit(unit_for: Callable[[int, Any], Unit], exponent: int, X: Any) -> Unit:
-    """The unit for data that are too large or too small by a power of two; their own, if they can do without another.
+    """The unit for data that are too large or too small by a power of two; their own, if no other is needed.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def check_new_X(estimator: Any, X: Any, missing: Any = None) -> Any:
     if (exponent or unit.exponent) and not fits(new):
         size = f"about {math.ldexp(1.0, unit.exponent):.0e}" if unit.exponent else "ordinary size"
         raise ValueError(
-            f"The largest value of X is {largest(X):.3g}, and the model was fitted to data of {size}: squares of both "
-            f"do not fit into {X.dtype}. Scale X as those data were."
+            f"The largest value of X is {largest(X):.3g}, but the model was fitted to data of {size}: squares of both "
+            f"do not fit into {X.dtype}. Scale X as those data were scaled."
         )
     return new
 
@@ -62,7 +62,7 @@ def codes_outside(unit: Unit, codes: Array) -> Array:
 
 
 def grids_inside(grids: Mapping[str, Grid], terms: Sequence[Term], unit: Unit, dtype: Any) -> dict[str, Grid]:
-    """Values to choose from in the unit of the fit; those that "auto" tries follow the data anyway."""
+    """Values to choose from, in the unit of the fit; those that "auto" tries follow the data anyway."""
     if not unit.exponent:
         return dict(grids)
     powers = _strength_powers(terms, unit.powers)

@@ -1,4 +1,4 @@
-"""What estimators share that count every sample once."""
+"""Base class for estimators that count every sample once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class UnweightedFactorization(BaseFactorization):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The data; with ``kernel="precomputed"``, where there is a kernel, that of all samples, of shape
+            The data; with ``kernel="precomputed"``, if the method has a kernel, that of all samples, of shape
             (n_samples, n_samples).
         y : array-like of shape (n_samples,), optional
             Class of every sample, −1 where it is unknown; ignored unless the method has ``use_labels=True``.

@@ -1,4 +1,4 @@
-"""One way in for every estimator: what is wrong with the input is said before any work is done."""
+"""One way in for every estimator: errors in the input are reported before any work is done."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ..terms.entries import known_counts
 def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool, min_samples: int = 1) -> tuple[Any, int]:
     """X as a float array or `csr_array`, non-negative unless the estimator's tags allow otherwise.
 
-    It is copied only if it must be converted. With it comes an even e such that X / 2^e has values of order one, or 0
-    if X can be used as it is (`estimators.units`).
+    It is copied only if it must be converted. Also returns an even e such that X / 2^e has values of order one, or 0 if
+    X can be used as it is (`estimators.units`).
     """
     name = type(estimator).__name__
     X = read_data(
@@ -34,7 +34,7 @@ def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool, min_sample
     )
     if missing == "unstored" and not sp.issparse(X):
         raise ValueError(
-            "missing='unstored' needs a sparse X; for a dense X mark unknown entries by NaN and use 'nan'."
+            "missing='unstored' needs a sparse X; for a dense X mark unknown entries with NaN and use 'nan'."
         )
     positive = get_tags(estimator).input_tags.positive_only
     smallest, highest = _extremes(X)
@@ -60,21 +60,21 @@ def _about_nan(estimator: Any, missing: Missing) -> str:
 
 
 def what_is_missing(X: Any, missing: Missing) -> Missing:
-    """None if X is complete after all: then nothing distinguishes it from data that never had holes."""
+    """None if X is complete after all: then it is treated like any complete data."""
     if missing == "nan":
         return "nan" if has_nan(X) else None
     return None if missing == "unstored" and X.nnz == X.shape[0] * X.shape[1] else missing
 
 
 def refuse_unknown(X: Operand) -> None:
-    """Refuse data of which nothing is known."""
+    """Refuse data without any known entry."""
     if not known_counts(X)[0].any():
-        why = "all are NaN" if X.missing == "nan" else "it stores none, and those that are not stored are missing"
-        raise ValueError(f"X has no known entry: {why}. Give data of which something is known.")
+        why = "all are NaN" if X.missing == "nan" else "it stores none, and unstored entries are missing"
+        raise ValueError(f"X has no known entry: {why}. Give data with known entries.")
 
 
 def warn_unknown(X: Operand, samples: str = "get zero codes", features: str | None = None) -> None:
-    """Say of which samples, and of which features, nothing is known, and what becomes of them."""
+    """Warn about samples and features without any known entry, and say what becomes of them."""
     by_sample, by_feature = known_counts(X)
     for things, counts, fate in (("samples", by_sample, samples), ("features", by_feature, features)):
         never = np.flatnonzero(counts == 0)
@@ -106,7 +106,7 @@ def largest(X: Any) -> float:
 def excess(X: Any, size: float) -> int:
     """An even power of two by which X of that size is too large, or too small if it is negative; 0 if it is neither.
 
-    Methods make products of four values of X and sums of them, which must be numbers.
+    Methods compute sums of products of four values of X, which must be finite.
     """
     limits, room = np.finfo(X.dtype), (8 * max(X.shape)) ** 0.5
     if size == 0 or float(limits.tiny) ** 0.25 * room <= size <= float(limits.max) ** 0.25 / room:
@@ -115,7 +115,7 @@ def excess(X: Any, size: float) -> int:
 
 
 def fits(X: Any) -> bool:
-    """Whether at least squares of the values, and sums of them, are numbers."""
+    """Whether at least sums of squares of the values are finite."""
     lowest, highest = _range(X)
     size = largest(X)
     return size == 0 or lowest <= size <= highest
@@ -130,7 +130,7 @@ def out_of_range(X: Any) -> str:
     """What is wrong with data that are too large or too small, and what to do."""
     lowest, highest = _range(X)
     return (
-        f"The largest value of X is {largest(X):.3g}; squares of such numbers do not fit into {X.dtype}. "
+        f"The largest value of X is {largest(X):.3g}; its square does not fit into {X.dtype}. "
         f"Scale X so that its largest value lies between {lowest:.0e} and {highest:.0e}."
     )
 

@@ -20,31 +20,31 @@ from .options import Loss, MatrixOrFunction
 
 
 class WeightedNMF(OpenFactorization):
-    r"""Non-negative matrix factorisation in which every entry of X counts as much as its weight says (WNMF).
+    r"""Non-negative matrix factorisation in which every entry of X has a weight (WNMF).
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
 
         Σ_ij v_ij d(x_ij, (W H)_ij),   v ≥ 0 the weights
 
     with d the squared error (Kim & Choi, "Weighted nonnegative matrix factorization", ICASSP 2009, Eq. 2) or a
-    β-divergence. Entries of weight zero, and missing ones, do not count: what stands there does not matter.
+    β-divergence. Entries of weight zero, and missing ones, do not count: their values do not matter.
 
     Parameters
     ----------
     n_components : int, "auto" or sequence of int
         Number of parts, k. "auto" chooses it, a sequence among its values: with weights or missing entries by how well
-        known entries are predicted that were hidden from a fit, otherwise as :class:`NMF` does.
+        a fit predicts known entries that were hidden from it, otherwise as in :class:`NMF`.
     weights : array or sparse matrix of shape (n_samples, n_features) or callable
-        How much each entry counts, or a function that says so of X. What a sparse matrix does not store counts nothing,
-        and memory is in proportion to what it stores. None: every known entry counts once, which is :class:`NMF`.
+        How much each entry counts, or a function that computes this from X. Unstored entries of a sparse matrix do not
+        count, and memory is proportional to the stored ones. None: every known entry counts once, as in :class:`NMF`.
     loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float
         d; a number is the β of a β-divergence.
     missing : {None, "nan", "unstored"}
         Entries of X that are unknown, besides those of weight zero: none, those that are NaN, or those that a sparse X
-        does not store. It holds for new samples as well. A sample of which nothing is observed has a code of zeros, a
-        feature that is observed in no sample has zeros in every component, and both are warned about.
+        does not store. It also applies to new samples. A sample without any known entry has a code of zeros, a feature
+        without any has zeros in every component, and both cause a warning.
     solver : {"auto", "coordinate", "newton", "multiplicative"}
-        "auto" takes coordinate descent for the squared error, with a Gram matrix per sample and feature if entries
+        "auto" uses coordinate descent for the squared error, with a Gram matrix per sample and feature if entries
         have weights or are missing; Newton steps for the Kullback–Leibler divergence; multiplicative rules for the
         others. "multiplicative" makes the paper's steps.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
@@ -81,7 +81,7 @@ class WeightedNMF(OpenFactorization):
     def _problem(
         self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options, unit: Unit
     ) -> Problem:
-        """The data without what does not count, and the weights of the rest."""
+        """The data without entries that do not count, and the weights of the rest."""
         if self.weights is None:
             return super()._problem(X, y, rng, options, unit)
         X, weights = restrict(X, check_weights(self.weights(X.array) if callable(self.weights) else self.weights, X))

@@ -1,11 +1,11 @@
-"""Nearest neighbours of samples with missing entries: by the features that both of two samples know.
+"""Nearest neighbours of samples with missing entries: by the features known in both samples.
 
-A likeness over few features may be chance. So two samples are compared as if they shared two features more, on which
+Similarity over few features may be chance. So two samples are compared as if they shared two more features, on which
 they have nothing in common: cosines become smaller by c / (c + 2), with c the number of shared features, and mean
-squared differences take in two that are as large as those of unrelated entries. On digits of which half is missing
-three of four neighbours are then of the same class, and two of three without it.
+squared differences include two as large as those of unrelated entries. On digits of which half is missing, three of
+four neighbours are then of the same class, and two of three without it.
 
-All comes from four products of the data, their squares and their masks, block by block.
+Everything comes from four products of the data, their squares and their masks, block by block.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ..core.types import Array
 from .neighbors import Metric, clip_neighbors
 from .samples import blocks_of
 
-# Fewer shared features than this tell nothing of a pair, nor does less than half of those that there are.
+# Fewer shared features than this say nothing about a pair, nor do fewer than half of all features.
 LEAST_SHARED = 5
-# Features without likeness that every pair is taken to share.
+# Dissimilar features that every pair is assumed to share.
 UNLIKE = 2
 # Distances, and entries of samples, in a block.
 BLOCK_DISTANCES = 2**22
@@ -36,7 +36,7 @@ def shared_neighbors(
     X_train: Any = None,
     missing_train: Literal["nan", "unstored"] | None = None,
 ) -> Any:
-    """Link every sample to its nearest samples, by the features that both know.
+    """Link every sample to its nearest samples, by the features known in both.
 
     Two samples can be neighbours if they share at least five known features (half of the features, if there are fewer
     than ten). A sample that shares five with no other gets no links.
@@ -48,7 +48,7 @@ def shared_neighbors(
         Most neighbours of a sample.
     metric : {"cosine", "euclidean"}, default="cosine"
         Over the shared features: the cosine of the two samples, or the mean of their squared differences; the fewer
-        there are, the less likeness counts.
+        there are, the less similarity counts.
     missing : {"nan", "unstored", None}, default="nan"
         Which entries of X are unknown.
     X_train : ndarray or csr_array of shape (n_train, n_features), optional
@@ -81,7 +81,7 @@ def shared_neighbors(
 
 
 class _Known:
-    """Samples with zeros for what is unknown, their squares, and which entries are known; float32, dense or CSR.
+    """Samples with zeros for unknown entries, their squares, and which entries are known; float32, dense or CSR.
 
     Attributes
     ----------
@@ -117,13 +117,13 @@ class _Known:
         values = np.where(unknown, 0, data)
         mask = stored(~unknown)
         if self._missing != "unstored":
-            # What is not stored is known to be zero.
+            # Unstored entries are known to be zero.
             mask = 1 - stored(unknown).toarray()
         return stored(values), stored(values**2), mask
 
 
 def _distances(known: _Known, train: _Known, block: slice, metric: Metric, least: int) -> Array:
-    """Squared distances between a block of samples and all training samples; infinite where too little is shared."""
+    """Squared distances of a block of samples from all training samples; infinite if too few features are shared."""
     n_train, size = train.shape[0], max(known.size, train.size)
     x, squares, mask = known.rows(block, size)
     out = np.empty((mask.shape[0], n_train))

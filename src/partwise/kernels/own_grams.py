@@ -1,10 +1,10 @@
-"""Squared errors in which entries are missing or weighed: every row has a Gram matrix of its own.
+"""Squared errors in which entries are missing or weighted: every row has its own Gram matrix.
 
 For one row f of a factor, with the rows g_p of the other one,
 
     Σ_p v_p (x_p − f · g_p)² = f Q fᵀ − 2 f · b + const,   Q = Σ_p v_p g_p g_pᵀ,   b = Σ_p v_p x_p g_p
 
-The kernels make Q for a block of rows, in one of three ways, and then minimise over f ≥ 0 by coordinate descent, one
+The kernels compute Q for a block of rows, in one of three ways, and then minimise over f ≥ 0 by coordinate descent, one
 row at a time. Arrays that do not vary over the rows come with a single row.
 """
 
@@ -58,7 +58,7 @@ def take_down(
     """Q = own_i (common − Σ_p weights_p g_p g_pᵀ) over lists of the entries that do not count.
 
     `common` is the sum over all rows of G. Where less than the share `least` of a diagonal entry is left, or most
-    entries do not count, Q is built from those that do: a difference would be nothing but rounding errors.
+    entries do not count, Q is built from those that do: a difference would be only rounding errors.
     """
     m, k = G.shape
     g, scaled, columns = np.empty((k, WIDTH), G.dtype), np.empty((k, WIDTH), G.dtype), np.arange(k)
@@ -127,7 +127,7 @@ def unpack(packed: Array, grams: Array) -> None:
 def _descend(
     Q: Array, pull: Array, d: Array, max_passes: int, tolerance: float, n_held: int, f: Array, slope: Array
 ) -> None:
-    """Minimise f Q fᵀ + Σ_j d_j f_j² − 2 f · pull, until a pass gains little against the first.
+    """Minimise f Q fᵀ + Σ_j d_j f_j² − 2 f · pull, until a pass gains little compared with the first.
 
     The first `n_held` entries stay as they are.
     """
@@ -136,7 +136,7 @@ def _descend(
         slope[j] = pull[j] - d[j] * f[j]
         held += Q[j, j] + d[j]
     if held <= 0:
-        # Nothing is known of this row, and zeros cost no penalty.
+        # Nothing is known about this row, and zeros cost no penalty.
         f[n_held:] = 0
         return
     for j in range(k):
@@ -196,10 +196,10 @@ def descend_own(
     F: Array,
     explained: Array,
 ) -> None:
-    """Passes over a block of rows, in place, with penalties as in `kernels.descent`; what the data's part explains.
+    """Passes over a block of rows, in place, with penalties as in `kernels.descent`; also what the data explain.
 
     `grams`, `pulls` and `explained` hold the block, which begins at `first_row` of all others. Rows may be joined by
-    sparse links and by cliques, and then see what those before them have become; `link_indptr` is empty if they are
+    sparse links and by cliques, and then see the new values of those before them; `link_indptr` is empty if they are
     not. The first `n_held` columns stay as they are.
     """
     k = F.shape[1]

@@ -28,7 +28,7 @@ class Problem:
     """Minimise a sum of terms over codes W and components H, with X ≈ W H.
 
     A problem is a value: `with_strength` and its siblings give another one, which shares whatever does not depend on
-    what they change.
+    the change.
 
     Attributes
     ----------
@@ -46,13 +46,13 @@ class Problem:
     labels : ndarray of int, optional
         Class of every sample, −1 for unknown, for terms that use it.
     scale : {"auto", "components", "codes", None}, default="auto"
-        Who carries the scale.
+        Which factor carries the scale.
     domains : mapping of factor to Domain
         What a factor may be, where it is not simply non-negative.
     kernel : KernelMatrix, optional
-        How samples are seen, where components are made of them.
+        How samples are compared, where components are made of them.
     normalise : callable
-        Brings the end of a fit into the scale in which it is returned.
+        Scales the result of a fit.
     """
 
     X: Operand
@@ -105,11 +105,11 @@ class Problem:
         return Objective([fit.bind(sample) for fit in self.fits])
 
     def state(self, W: Array, Ht: Array) -> State:
-        """Where a fit with these factors stands."""
+        """The state of a fit with these factors."""
         return State(self.X, W, Ht) if self.kernel is None else DualState(self.kernel, W, Ht)
 
     def with_strength(self, name: str, strength: float) -> Problem:
-        """The problem with another strength of the term that goes by this name."""
+        """The problem with another strength of the term of this name."""
         return self._with_terms(strength=strength, of=lambda term: term.strength_name == name)
 
     def with_neighbors(self, n_neighbors: int) -> Problem:
@@ -159,7 +159,7 @@ class Problem:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Use threads of our own for products while the context lasts."""
+        """Use our own threads for products within the context."""
         with ExitStack() as stack:
             for operand in {id(X): X for X in (self.X, self.features)}.values():
                 stack.enter_context(operand.at_work())
@@ -167,12 +167,12 @@ class Problem:
 
     @property
     def features(self) -> Operand:
-        """What samples look like to the fit: X, or their features where there is a kernel."""
+        """The samples as the fit sees them: X, or their features if there is a kernel."""
         return self.X if self.kernel is None else self.kernel.operand
 
 
 class Binder:
-    """Binds terms to the data of a problem, each once: one that differs in its strength alone shares what another has.
+    """Binds terms to the data of a problem, each once: terms that differ only in strength share what they build.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class Binder:
 
 
 def _alike(a: Term, b: Term) -> bool:
-    """Whether two terms have the same fields but for the strength."""
+    """Whether two terms have the same fields except for the strength."""
     if a is b:
         return True
     if type(a) is not type(b) or not is_dataclass(a):
@@ -221,7 +221,7 @@ class Minimum(NamedTuple):
 
 
 def solve(problem: Problem, options: Options) -> Minimum:
-    """Bring the terms into the scale, minimise their sum, and bring the factors into the scale.
+    """Gauge the terms, minimise their sum, and scale the factors.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where a fit begins, as a value: factors that are given, or the name of a start that is made from the data."""
+"""Where a fit begins, as a value: given factors, or the name of a start made from the data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Start(ABC):
     auto : str, default="kmeans"
         What "auto" is, if the data allow it; otherwise "random".
     given : tuple of ndarray, optional
-        The factors to start from, instead of all that.
+        The factors to start from, instead of a named start.
     continues : bool, default=False
         Whether these are the factors of the last fit.
     """
@@ -60,7 +60,7 @@ class Start(ABC):
         return [partial(self._made, problem, init, int(seed), options) for seed in seeds]
 
     def inside(self, unit: Unit) -> Self:
-        """The start with given factors in another unit than that of the data."""
+        """The start with given factors in the unit of the fit."""
         if self.given is None or not unit.exponent:
             return self
         powers = self._given_powers(unit.powers)
@@ -71,7 +71,7 @@ class Start(ABC):
         return powers.codes, powers.components
 
     def _resolved(self, problem: Problem) -> str:
-        """The name of the start, which data may rule out that are missing or few."""
+        """The name of the start, which missing or few data may rule out."""
         if self.init != "auto":
             return self.init
         few = self.auto == "kmeans" and problem.n_components > problem.X.shape[0]
@@ -96,14 +96,14 @@ class NamedStart(Start):
     Attributes
     ----------
     seen : callable, optional
-        The data that it is made from, given those of the problem.
+        The data to start from, given those of the problem.
     """
 
     auto: str = "nndsvda"
     seen: Callable[[Operand], Operand] | None = None
 
     def _count(self, init: str) -> int:
-        # A start from singular vectors is always the same one.
+        # A start from singular vectors is always the same.
         return 1 if init.startswith("nndsvd") else self.n_init
 
     def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
@@ -112,13 +112,13 @@ class NamedStart(Start):
             factors = sampled_start(X, k, rng, problem.fit_to, options)
         else:
             factors = start_factors(X if self.seen is None else self.seen(X), k, init, rng)
-        # Components that are tied to the samples start at their size, whatever the unit.
+        # Components tied to the samples start at their size, whatever the unit.
         return problem.state(*(as_coordinates(X, *factors) if problem.anchored else factors))
 
 
 @dataclass(frozen=True, eq=False)
 class FreeStart(Start):
-    """One factor from k-means or at random, and the best other one for it, whatever its sign.
+    """One factor from k-means or at random, and the best other one given it, of either sign.
 
     Attributes
     ----------
@@ -193,6 +193,6 @@ class TriStart(Start):
         F, G = (A / column_norms(A).astype(A.dtype) for A in (F, G))
         state = TriState(X, F, G, np.zeros(sizes, X.dtype))
         S = state.blocks()
-        # Columns that overlap count twice in FᵀXG; one number makes up for that.
+        # Overlapping columns count twice in FᵀXG; one factor corrects for that.
         energy = dot64(state.gram(CODES) @ S, S @ state.gram(COMPONENTS))
         return state.joined(S * X.dtype.type(dot64(S, S) / energy) if energy > 0 else S)
