@@ -202,6 +202,7 @@ FUNCTIONS = {
     "graphs.heat_bandwidth": lambda X: graphs.heat_bandwidth(X, LINKS),
     "graphs.local_predictors": lambda X: graphs.local_predictors(LINKS, X).toarray(),
     "graphs.nearest_neighbors": lambda X: graphs.nearest_neighbors(X, 3).toarray(),
+    "graphs.shared_neighbors": lambda X: graphs.shared_neighbors(X, 3, missing=None).toarray(),
     "graphs.neighbor_graph": lambda X: graphs.neighbor_graph(X, 3, edge_weights="heat").toarray(),
     "graphs.new_sample_links": lambda X: graphs.new_sample_links(X, X, 3, edge_weights="cosine").toarray(),
     "graphs.rbf_bandwidth": lambda X: graphs.rbf_bandwidth(X, LINKS),
@@ -327,6 +328,8 @@ def test_every_method_of_every_estimator(name):
         for method in set(methods) - {"fit"}:
             if method.startswith("fit"):
                 yield method, getattr(clone(estimator), method)(X, KNOWN)
+            elif method == "problem":
+                yield method, model.problem(X, KNOWN).X.squared_norm
             else:
                 yield method, getattr(model, method)(codes if method == "inverse_transform" else X)
 

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from partwise import NMF, ConstrainedNMF, Factorization, GraphNMF
-from partwise.terms import L1, BetaDivergence, Frobenius, NeighborGraph, Smoothness
+from partwise.terms import L1, BetaDivergence, Frobenius, LocalLearning, Smoothness
 
 ESTIMATORS = [NMF(), GraphNMF(), ConstrainedNMF(), Factorization()]
 X = np.random.RandomState(0).uniform(size=(12, 6))
@@ -163,7 +163,7 @@ def test_things_that_do_not_go_together():
     with pytest.raises(ValueError, match="needs complete data"):
         NMF(3, missing="nan", init="kmeans").fit(with_entry(np.nan))
     with pytest.raises(ValueError, match="missing entries"):
-        Factorization(3, terms=[Frobenius(), NeighborGraph(1.0)], missing="nan").fit(with_entry(np.nan))
+        Factorization(3, terms=[Frobenius(), LocalLearning(1.0)], missing="nan").fit(with_entry(np.nan))
     with pytest.raises(ValueError, match="terms is empty"):
         Factorization(3, terms=[]).fit(X)
     with pytest.raises(TypeError, match=r"partwise.terms.Term"):

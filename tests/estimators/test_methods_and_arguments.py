@@ -3,6 +3,7 @@
 import inspect
 import warnings
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 import partwise
 from partwise import ConstrainedNMF, Factorization, GraphNMF, KernelGraphNMF
+from partwise.solvers import solve
+from partwise.solvers.loop import Options
 from partwise.terms import Frobenius, NeighborGraph
 from partwise.testing import all_estimators
 
@@ -32,6 +35,7 @@ COVERED = {
     "transform": {"X"},
     "predict": {"X"},
     "predict_classes": {"X"},
+    "problem": {"X", "y", "sample_weight"},
     "inverse_transform": {"X"},
     "score": {"X", "y", "sample_weight"},
     "save": {"path"},
@@ -125,6 +129,23 @@ def test_every_argument_of_fit_has_an_effect(name):
     others = np.where(Y >= 0, (Y + 1 + np.arange(70) % 2) % 3, -1)
     relabelled, _ = fitted(entry.model, **{**given, "y": others})
     assert np.array_equal(relabelled.embedding_, all_given.embedding_) != entry.uses_y
+
+
+@by_name
+def test_the_problem_is_what_fit_minimises(name):
+    model = ENTRIES[name].model
+    if not hasattr(model, "problem"):
+        pytest.skip(f"{name} minimises nothing by sweeps")
+    given = arguments(model, "fit")
+    expected, _ = fitted(model, **given)
+    for parameter, value in getattr(expected, "selection_", SimpleNamespace(choice={})).choice.items():
+        model = clone(model).set_params(**{parameter: value})
+        expected, _ = fitted(model, **given)
+    _, problem = fitted(model, "problem", **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        minimum = solve(problem, Options(model.max_iter, model.tol))
+    assert minimum.result.objective == pytest.approx(expected.objective_, rel=1e-12)
 
 
 @by_name

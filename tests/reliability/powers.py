@@ -23,6 +23,13 @@ class Units:
     results: dict = field(default_factory=dict)
 
     @property
+    def start(self):
+        """The arrays of a given start: W and H, W and P, or F, S and G."""
+        if "dual_components_" in self.results:
+            return self.codes, -self.codes
+        return (0, 1, 0) if "association_" in self.results else (self.codes, self.components)
+
+    @property
     def factors(self):
         """Fitted arrays and numbers with a unit, by name."""
         return {"embedding_": self.codes, "components_": self.components, **self.results}
@@ -37,7 +44,7 @@ def units(estimator):
         return made_of_samples(kind, given)
     if kind in UNIT_CODES:
         of = local_predictors(given) if "ridge" in given else {"bandwidth": 2} if "bandwidth" in given else {}
-        return Units(0, 1, 2, of, {"association_": 1})
+        return Units(0, 1, 2, of, {"association_": 1} if kind == "OrthogonalTriNMF" else {})
     if given.get("terms"):
         given["loss"] = given["terms"][0].beta
     fit = 0.0 if given.get("weighting") == "ncut" else order(given.get("loss", "frobenius"))

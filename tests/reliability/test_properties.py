@@ -8,10 +8,11 @@ import scipy.sparse as sp
 from case import SUBJECTS, check_usable
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from powers import units
 from sklearn.base import clone
 
 from partwise import NMF, GraphNMF, LocalCoordinateNMF, LocalLearningNMF, WeightedNMF
-from partwise.estimators.units import scaled
+from partwise.core.units import scaled
 
 few = settings(max_examples=3, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 seeds = st.integers(0, 10**6)
@@ -96,13 +97,12 @@ def test_the_order_of_the_samples_does_not_matter(name, seed):
 def test_data_in_another_unit(name, seed, power):
     """Powers of two change nothing but the unit, to the bit."""
     X, model = table(seed), UNITLESS[name]
-    units, parts = model._units(), start(model, X)
-    powers = units.start or (units.codes, units.components)
-    moved = tuple(scaled(part, power * unit) for part, unit in zip(parts, powers, strict=True))
+    expected, parts = units(model), start(model, X)
+    moved = tuple(scaled(part, power * unit) for part, unit in zip(parts, expected.start, strict=True))
     here = fit(model, X, init=parts, max_iter=3, tol=0.0)
     there = fit(model, scaled(X, power), init=moved, max_iter=3, tol=0.0)
-    np.testing.assert_array_equal(there.embedding_, scaled(here.embedding_, power * units.codes))
-    np.testing.assert_allclose(there.objective_, here.objective_ * 2.0 ** (power * units.objective), rtol=1e-12)
+    np.testing.assert_array_equal(there.embedding_, scaled(here.embedding_, power * expected.codes))
+    np.testing.assert_allclose(there.objective_, here.objective_ * 2.0 ** (power * expected.objective), rtol=1e-12)
 
 
 @pytest.mark.parametrize(

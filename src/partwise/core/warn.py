@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-# Their lines are not the user's: scikit-learn wraps our methods and calls them through joblib; models are copied.
-_NOT_THE_USERS = ("partwise", "sklearn", "joblib", "pickle", "copy")
+# Their lines are not the user's: scikit-learn wraps our methods and calls them through joblib; models are copied, and
+# properties computed once.
+_NOT_THE_USERS = ("partwise", "sklearn", "joblib", "pickle", "copy", "functools")
 # Warnings about the lines of these packages are muted by `quiet`; the user's lines never are.
 _MUTED = r"(partwise|sklearn|scipy|numpy|joblib)(\.|$)"
 

@@ -89,7 +89,10 @@ class ConstrainedNMF(LabelledFactorization):
         n_groups = int(self._groups.max()) + 1
         weight = np.ones(X.shape[0], X.dtype) if X.sample_weight is None else X.sample_weight
         within = 0.0
-        if n_groups < len(self._groups):
+        if n_groups == len(self._groups):
+            # No sample shares its code: all stay where they are.
+            self._groups = np.arange(n_groups)
+        else:
             means = group_means(X, self._groups, n_groups, weight)
             beta = order(self.loss)
             group_weight = np.bincount(self._groups, weights=weight, minlength=n_groups)

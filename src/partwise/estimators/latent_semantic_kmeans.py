@@ -135,7 +135,8 @@ class LatentSemanticKMeans(
         -------
         W : ndarray of shape (n_samples, n_dimensions)
         """
-        return codes_outside(self._unit, self._code(X))
+        codes = self._code(X)
+        return codes_outside(self._unit, codes)
 
     def _code(self, X: Any) -> Array:
         """Codes in the unit of the fit."""

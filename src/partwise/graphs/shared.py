@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.door import read_data
 from ..core.types import Array
 from .neighbors import Metric, clip_neighbors
 from .samples import blocks_of
@@ -62,6 +63,9 @@ def shared_neighbors(
         1.0 at (i, j) if j is among the nearest of i.
     """
     within = X_train is None
+    X = read_data(X, allow_nan=missing == "nan")
+    if not within:
+        X_train = read_data(X_train, allow_nan=missing_train == "nan", name="X_train")
     known, train = _Known(X, missing), _Known(X if within else X_train, missing if within else missing_train)
     n, n_train = known.shape[0], train.shape[0]
     p = clip_neighbors(n_neighbors, n, n_train, within)
