@@ -22,10 +22,10 @@ types: $(READY)
 unit: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto  # processes instead of threads
 
-# Also what takes long: fits that are killed at random moments, long fuzzing, coverage, wrong code that tests must notice.
+# Also the long ones: fits killed at random moments, long fuzzing, coverage, wrong code that tests must detect.
 test-full: test kills fuzz coverage mutation
 
-# The tests with the oldest versions that pyproject.toml allows, in an environment of their own.
+# The tests with the oldest versions that pyproject.toml allows, in their own environment.
 OLDEST := .venv-oldest
 test-oldest: $(OLDEST)/.ready
 	OMP_NUM_THREADS=1 NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(OLDEST)/bin/pytest --numprocesses auto
@@ -34,7 +34,7 @@ test-oldest: $(OLDEST)/.ready
 test-cpus: $(READY)
 	$(BIN)/python tests/cpus
 
-# Lines that tests run. Compiled kernels have none: small tests of the rooms that use them run once more without numba.
+# Lines that tests run. Compiled kernels have none: small tests of the rooms that use them run again without numba.
 KERNEL_TESTS := tests/kernels tests/graphs tests/terms tests/solvers/test_missing.py -k "not digits and not memory and not searches"
 SLOW_TESTS := tests/benchmarks tests/reliability/test_cases.py tests/reliability/test_properties.py \
 	tests/estimators/test_common.py tests/oracles/test_against_sklearn.py tests/solvers/test_never_rises.py \
@@ -47,14 +47,14 @@ coverage: $(READY)
 	$(BIN)/coverage report --skip-covered --show-missing --fail-under=95
 	$(BIN)/python -m docs.quality --coverage
 
-# Whether tests notice wrong code: SAMPLE changes of each of terms, solvers and metrics, one at a time.
+# Whether tests detect wrong code: SAMPLE changes of each of terms, solvers and metrics, one at a time.
 SAMPLE ?= 60
 mutation: $(READY)
 	test -x $(BIN)/mutmut || $(BIN)/python -m pip install --quiet --editable '.[mutation]'
 	OMP_NUM_THREADS=1 $(BIN)/python tests/mutation --sample $(SAMPLE)
 	$(BIN)/python -m docs.quality
 
-# Fits that are killed, resumed and compared with fits that were left alone.
+# Fits that are killed, resumed and compared with uninterrupted fits.
 kills: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python tests/callbacks/kill_trials.py --trials 42 --record
 	$(BIN)/python -m docs.quality
@@ -69,7 +69,7 @@ fuzz: $(READY)
 reliability: $(READY)
 	$(BIN)/python -m docs.reliability
 
-# The pages of docs that are made of what the repository holds; reliability and duplicates run fits for minutes or more.
+# The pages of docs made from files in the repository; reliability and duplicates run fits for minutes or more.
 pages: $(READY)
 	for page in methods quality house reproduction selection; do $(BIN)/python -m docs.$$page || exit 1; done
 

@@ -105,7 +105,7 @@ def small(estimator, **params):
 
 
 def assert_same(one, other):
-    """Two fits that are the same to the bit, but for the time they took."""
+    """Two fits that are the same, bit for bit, except for their times."""
     names = [name for name in ("embedding_", "components_", "dual_components_", "labels_") if hasattr(other, name)]
     for name in names:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), strict=True)

@@ -1,7 +1,7 @@
 """Loads saved models in processes that have imported nothing of partwise but its front door.
 
 ``python loading_anew.py NEW FILE…`` codes the samples of NEW, an npz with an array per FILE's stem, by the model in
-every FILE and writes what comes out beside it, as FILE.out.npz. Every npz file has a process of its own. Pickles share
+every FILE and writes the result beside it, as FILE.out.npz. Every npz file has its own process. Pickles share
 one, as do files of skops: both name the modules of their classes.
 """
 

@@ -259,7 +259,7 @@ def test_bombs_are_refused_by_what_they_declare(tmp_path):
             member.write(bytes(2**20))
     assert path.stat().st_size < 2**15
     refuse(path, "declares 0.0156 GiB of arrays, but only 0.000977 GiB are allowed", max_bytes=2**20)
-    refuse(path, "damaged")  # 16 MB of nothing is no description
+    refuse(path, "damaged")  # 16 MB of nothing is not a description
 
 
 def test_other_things_in_a_zip(tmp_path):
@@ -293,10 +293,10 @@ DEEP = json.loads('{"tuple":[' * 80 + "1" + "]}" * 80)
 LIES = {
     "another format": (at("format")("something"), "it is something else"),
     "a later version": (at("format_version")(3), "its format is 3 .*reads formats up to 2"),
-    "a version that is no number": (at("format_version")([1]), r"its format is \[1\]"),
+    "a version that is not a number": (at("format_version")([1]), r"its format is \[1\]"),
     "a class of scikit-learn": (at("class")("KMeans"), "'KMeans', which is not an estimator"),
     "a class that is not an estimator": (at("class")("Links"), "which is not an estimator"),
-    "a class that is no text": (at("class")(["NMF"]), "damaged"),
+    "a class that is not text": (at("class")(["NMF"]), "damaged"),
     "an abstract class": (at("class")("BaseFactorization"), "damaged"),
     "another class": (at("class")("NMF"), "damaged"),
     "a parameter too many": (at("parameters", "shell")("rm"), "damaged"),

@@ -226,7 +226,7 @@ def test_fitted_saved_and_loaded(name, tmp_path):
     np.testing.assert_array_equal(again.labels_, model.labels_)
     if hasattr(model, "transform"):
         np.testing.assert_array_equal(again.transform(X[:4]), model.transform(X[:4]))
-    # The loaded model can be fitted anew.
+    # The loaded model can be refitted.
     np.testing.assert_allclose(clone(again).fit(data).embedding_, model.embedding_, rtol=1e-6, atol=1e-9)
 
 

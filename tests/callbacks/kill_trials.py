@@ -3,7 +3,7 @@
     python tests/callbacks/kill_trials.py --trials 42 --seed 0
 
 Every trial takes one of the estimators, kills its fit a few times, at moments drawn evenly over the time that it takes,
-lets it end, and compares factors, labels and history to the bit. Exits with 1 if any differs. `--record` writes the
+lets it end, and compares factors, labels and history bit for bit. Exits with 1 if any differs. `--record` writes the
 counts to docs/measured/kills.json.
 """
 

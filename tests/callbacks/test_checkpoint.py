@@ -1,4 +1,4 @@
-"""Checkpoints: a fit that is killed and made again is the same fit, to the bit."""
+"""Checkpoints: a fit that is killed and run again is the same, bit for bit."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ class Killed(BaseException):
 
 
 class Kill(Callback):
-    """Ends the process, as far as the fit can tell, after so many sweeps of all starts."""
+    """Ends the process, as far as the fit can tell, after this many sweeps of all starts."""
 
     def __init__(self, after):
         self.after, self.count = after, 0

@@ -1,4 +1,4 @@
-"""SIGKILL at random moments, in processes of their own."""
+"""SIGKILL at random moments, in separate processes."""
 
 import os
 import subprocess

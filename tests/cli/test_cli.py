@@ -81,7 +81,7 @@ def test_other_formats(capsys, tmp_path, name, start):
     ("arguments", "sentence"),
     [
         (["compare"], "required: DATA"),
-        (["compare", "faces"], "there is no data set 'faces', known are: coil100"),
+        (["compare", "faces"], "there is no data set 'faces', the known ones are: coil100"),
         (["compare", "jaffe"], "The data set 'jaffe' is not here"),
         (["frobnicate"], "invalid choice: 'frobnicate'"),
         (["compare", "digits", "--seed", "-1"], "whole number, from 0 to 4294967295, not '-1'"),
@@ -218,5 +218,5 @@ def test_data_sets_by_name():
     assert "digits" in registry.names()
     assert data.image_shape == (8, 8)
     assert data.X.min() >= 0
-    with pytest.raises(ValueError, match="There is no data set 'faces'; known are: coil100"):
+    with pytest.raises(ValueError, match="There is no data set 'faces'; the known ones are: coil100"):
         registry.load("faces")

@@ -70,7 +70,7 @@ def test_labels_of_the_file_are_used(capsys):
 
 
 def test_labels_of_a_table_are_used(capsys, here):
-    """Unlabelled samples have codes of their own, however they are marked."""
+    """Unlabelled samples have their own codes, however they are marked."""
     unknown = ["-1", "-1.0", "nan", "", "NaN", "-1"]
     labels = ["1", "1.0", "2", "2.0", *unknown]
     rows = [f"{i},{','.join(map(str, x[20:30]))},{label}" for i, (x, label) in enumerate(zip(X, labels, strict=False))]

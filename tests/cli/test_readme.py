@@ -1,4 +1,4 @@
-"""Every Python block of the documents a newcomer reads runs as it stands, and every shell command of the README."""
+"""Every Python block of the documents a newcomer reads runs as written, and every shell command of the README."""
 
 import os
 import re
@@ -39,7 +39,7 @@ def blocks(name):
 
 
 def commands(name):
-    """The commands of the shell blocks of a document; one that opens a quotation goes on to where it ends."""
+    """The commands of the shell blocks of a document; one that opens a quotation continues to its end."""
     text = (ROOT / name).read_text(encoding="utf-8")
     for block in re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
         command = ""
@@ -62,7 +62,7 @@ def recipe(target):
 
 
 def stand_in(folder):
-    """Small texts in the place of a paper's: 30 classes, each with its own frequent words."""
+    """Small texts in place of a paper's: 30 classes, each with its own frequent words."""
     rng = np.random.RandomState(0)
     y = np.repeat(np.arange(30), 3)
     counts = sp.csr_array(rng.poisson(8 * rng.gamma(0.2, size=(30, 25))[y]) + np.eye(25, dtype=int)[0])
@@ -73,7 +73,7 @@ def stand_in(folder):
 
 
 def test_shell_commands_run_in_order(tmp_path):
-    """Each in a process of its own, in a folder that is empty before the first."""
+    """Each in its own process, in a folder that is empty before the first."""
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

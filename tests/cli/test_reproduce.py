@@ -46,7 +46,7 @@ def test_reproduce_quick(capsys, tiny, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nobody"], "there is no protocol of a paper 'nobody', known are: cnmf, gnmf, llnmf, nlcf, rls-nmf."),
+        (["nobody"], "there is no protocol of a paper 'nobody', the known ones are: cnmf, gnmf, llnmf, nlcf, rls-nmf."),
         (["gnmf", "--method", "XNMF"], "GNMF has no method 'XNMF', it has: Kmeans, LSI+Kmeans, NMF, GNMF, partwise."),
         (["gnmf", "--table", "9"], "GNMF has no table '9', it has: 2, 3."),
     ],

@@ -20,7 +20,7 @@ from partwise.testing import all_estimators, check_term
 
 pd = pytest.importorskip("pandas")
 
-# Three groups of samples with features of their own; the values, but not their squares, fit into a byte.
+# Three groups of samples with their own features; the values, but not their squares, fit into a byte.
 RNG = np.random.RandomState(0)
 GROUPS = np.arange(24) % 3
 A = np.where(np.arange(9) // 3 == GROUPS[:, None], RNG.randint(100, 200, size=(24, 9)), 0).astype(float)
@@ -115,7 +115,7 @@ CONTAINERS = {
     "DataFrame of sparse columns": lambda X: frame(X).astype(pd.SparseDtype(float, 0.0)),
     "DataFrame of sparse and dense columns": partly_sparse_frame,
 }
-# The door treats all containers alike; behind it these show whether anybody goes around it.
+# The door treats all containers the same; these show whether any code bypasses it.
 TELLING = ("csr_matrix", "csc_array", "coo of bytes", "bytes", "DataFrame")
 
 

@@ -80,7 +80,7 @@ def test_split_is_the_gradient_in_halves(name, product):
     assert np.min(down) >= 0
     assert split.quadratic
     gradient = np.broadcast_to(np.asarray(up) - np.asarray(down), F.shape)
-    # A quadratic has no third derivative: central differences are exact but for rounding.
+    # A quadratic has no third derivative: central differences are exact up to rounding.
     slopes = [
         (value(quadratic, F + 0.1 * e, product) - value(quadratic, F - 0.1 * e, product)) / 0.2
         for e in np.eye(N * K).reshape(-1, N, K)

@@ -71,7 +71,7 @@ def test_thread_count(monkeypatch):
 
 
 def limits():
-    """Threads of every pool of BLAS and OpenMP in this process; scipy's readers of files have one of their own."""
+    """Threads of every pool of BLAS and OpenMP in this process; scipy's file readers have their own."""
     return {
         pool["filepath"]: pool["num_threads"] for pool in threadpool_info() if pool["user_api"] in ("blas", "openmp")
     }
@@ -95,7 +95,7 @@ def set_limits(pools, counts):
 
 
 class Gate(Callback):
-    """Holds a fit after its first sweep until it may go on."""
+    """Holds a fit after its first sweep until it may continue."""
 
     def __init__(self):
         self.inside, self.go_on = threading.Event(), threading.Event()
@@ -109,7 +109,7 @@ SMALL = np.random.RandomState(0).uniform(size=(30, 6))
 
 
 def held_fits(count):
-    """Fits that overlap, each in a thread of its own, which also says what limits it had left in the end."""
+    """Fits that overlap, each in its own thread, which also reports the limits it left in the end."""
     fits = []
     for _ in range(count):
         gate, left = Gate(), []

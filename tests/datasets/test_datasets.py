@@ -71,7 +71,7 @@ def test_what_is_not_here_and_has_no_source():
 
 
 def test_unknown_names_and_folders(tmp_path):
-    with pytest.raises(ValueError, match="There is no data set 'faces'; known are: coil100"):
+    with pytest.raises(ValueError, match="There is no data set 'faces'; the known ones are: coil100"):
         load("faces")
     with pytest.raises(DataSetError, match="There is no folder"):
         load("yale32", tmp_path / "nowhere")
@@ -110,7 +110,7 @@ def test_bad_files(tmp_path, spoil, sentence):
 
 @pytest.fixture
 def small_source(monkeypatch, tmp_path):
-    """A Matlab file of two images of 2 × 3 pixels, stored column by column, in the place of a download."""
+    """A Matlab file of two images of 2 × 3 pixels, stored column by column, in place of a download."""
     from scipy.io import savemat
 
     upright = np.array([[[1, 2, 3], [4, 5, 6]], [[7, 8, 9], [10, 11, 12]]])

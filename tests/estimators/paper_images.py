@@ -11,7 +11,7 @@ from partwise.datasets import find, load
 
 @cache
 def images(name, n_samples=None, every=1):
-    """Images of unit norm and their classes 0, 1, …: so many samples, evenly taken, and one of `every` pixels."""
+    """Images of unit norm and their classes 0, 1, …: a number of evenly spaced samples, and one of `every` pixels."""
     if find(name) is None:
         pytest.skip(f"{name} is absent; set PARTWISE_DATA to the folder of the papers' data")
     data = load(name)

@@ -37,5 +37,5 @@ def test_digits(model, lowest):
     accuracy = clustering_accuracy(y, model.labels_)
     assert lowest < accuracy < 0.95, accuracy
     assert model.history_["objective"][-1] < model.history_["objective"][0]
-    # New samples that are the training samples again get the same labels, but for codes that had not settled.
+    # New samples that are the training samples again get the same labels, except for codes that had not settled.
     assert np.mean(model.predict(X) == model.labels_) > 0.85

@@ -162,7 +162,7 @@ def test_deviation_of_the_residuals():
     assert residual_deviation(as_operand(sp.csr_array(noisy)), W, Ht) == residual_deviation(as_operand(noisy), W, Ht)
     exact = residual_deviation(as_operand(W @ Ht.T), W, Ht)
     assert 0 < exact < 0.01
-    # Samples of no weight have no say.
+    # Samples of weight zero are ignored.
     counts = np.arange(300) < 100
     wild = np.where(counts[:, None], noisy, 1e3)
     alone = residual_deviation(as_operand(noisy[:100]), W[:100], Ht)

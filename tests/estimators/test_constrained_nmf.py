@@ -108,7 +108,7 @@ def test_weights_are_repetitions():
     repeated = np.repeat(np.arange(24), weight)
     settings = {"scale": None, "max_iter": 6, "tol": 0}
     weighted = ConstrainedNMF(3, init=(W, H), **settings).fit(X, Y, sample_weight=weight)
-    # Unlabelled repetitions are samples of their own with the same code.
+    # Unlabelled repetitions are separate samples with the same code.
     other = ConstrainedNMF(3, init=(W[repeated], H), **settings).fit(X[repeated], Y[repeated])
     np.testing.assert_allclose(weighted.components_, other.components_, rtol=1e-8)
     np.testing.assert_allclose(weighted.embedding_[repeated], other.embedding_, rtol=1e-8)

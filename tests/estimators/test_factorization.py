@@ -30,7 +30,7 @@ def test_a_method_is_its_terms(name):
     method, terms = SPELLED[name]
     init = method.init if isinstance(method.init, str) else "auto"
     if name == "NLCF":
-        # A method may have a start of its own.
+        # A method may have its own start.
         init = "random"
         method = clone(method).set_params(init=init)
     named = clone(method).set_params(**TEN).fit(X, Y)

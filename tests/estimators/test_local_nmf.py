@@ -45,7 +45,7 @@ def test_converges_to_a_stationary_point():
     pull = (X / (W @ H)) @ H.T
     active = W / W.max() > 1e-6
     np.testing.assert_allclose(W[active], pull[active], rtol=1e-2)
-    # On the simplex all entries in use are drawn alike.
+    # On the simplex all entries in use are pulled equally.
     drawn = W.T @ (X / (W @ H))
     for j in range(4):
         used = H[j] > 1e-3

@@ -1,4 +1,4 @@
-"""Sparse data stay sparse, and nothing of size n × n is ever dense: measured in a process of its own."""
+"""Sparse data stay sparse, and nothing of size n × n is ever dense: measured in a separate process."""
 
 import subprocess
 import sys

@@ -32,7 +32,7 @@ QUICK |= {"use_labels": True, "graph_strength": 10.0, "local_strength": 1.0, "co
 W, H, P = RNG.uniform(size=(40, 3)), RNG.uniform(size=(3, 8)), RNG.uniform(size=(40, 3))
 GRAPH = neighbor_graph(X, 4)
 
-# Parameters that are arrays, each made anew for every fit.
+# Parameters that are arrays, rebuilt for every fit.
 WITH_ARRAYS = {
     "init": lambda: Factorization(3, init=(W.copy(), H.copy())),
     "dual init": lambda: ConceptFactorization(3, init=(W.copy(), P.copy())),

@@ -97,7 +97,7 @@ def test_counts_are_weighted_and_other_numbers_are_not():
         ({"y": Y, "methods": ["NormalizedCut"]}, "NormalizedCut cannot be compared"),
         ({"y": Y, "methods": {"cut": NormalizedCut(3)}}, "cut cannot be compared"),
         ({"y": Y, "methods": {"short": NMF(3, init=(X[:5, :3], X[:3]))}}, "^short: "),
-        ({"X": DataSet("set", X, Y, ("a", "b", "c"), None, "", ""), "y": Y}, "which has classes of its own"),
+        ({"X": DataSet("set", X, Y, ("a", "b", "c"), None, "", ""), "y": Y}, "which has its own classes"),
     ],
 )
 def test_what_cannot_be_compared(arguments, sentence):

@@ -1,4 +1,4 @@
-"""What finished runs tell of grids, and the draw that is looked at."""
+"""What finished runs say about grids, and the draw that is displayed."""
 
 from dataclasses import replace
 

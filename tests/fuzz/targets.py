@@ -227,7 +227,7 @@ def loads(content):
 
 
 def resumes(content):
-    """A checkpoint is read or a ReadError; a fit that meets it goes on or ends with an error, and does not crash."""
+    """A checkpoint is read or a ReadError; a fit given it resumes or ends with an error, and does not crash."""
     EXECUTIONS["read a checkpoint"] += 1
     path = FOLDER / "input-fit.npz"
     path.write_bytes(content)

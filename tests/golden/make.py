@@ -59,7 +59,7 @@ if __name__ == "__main__":
     for name, (estimator, data) in MODELS.items():
         file = folder / f"{name.replace(' ', '-')}.npz"
         if file.exists():
-            print(f"{file} exists; golden files are never made anew.")
+            print(f"{file} exists; golden files are never rewritten.")
             continue
         model = estimator.set_params(n_components=3, max_iter=8, tol=0, random_state=0).fit(data[:12], LABELS)
         model.save(file)

@@ -61,7 +61,7 @@ def test_links_are_those_of_the_definition(monkeypatch, form, metric, size):
 
 @pytest.mark.parametrize("scale", [1e-130, 1.0, 1e130])
 def test_nothing_missing_gives_the_cosines_of_all(scale):
-    """Also of numbers whose squares are no numbers."""
+    """Even of numbers whose squares overflow."""
     found = shared_neighbors(scale * X, 5)
     np.testing.assert_array_equal(found.toarray(), nearest_neighbors(X, 5).toarray())
 

@@ -36,7 +36,7 @@ print(partwise.__file__)
 from partwise.kernels import descent, sparse
 assert descent.descend_rows.signatures and sparse.dot_rows.signatures
 """
-# All files that this process writes from here on may have so many bytes: a disk that is full.
+# From here on, files that this process writes may have at most this many bytes: a full disk.
 FULL = """
 import resource
 import partwise.kernels.options

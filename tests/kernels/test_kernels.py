@@ -9,7 +9,7 @@ from partwise.kernels.descent import colour_rows, descend_linked, descend_rows, 
 from partwise.kernels.links import aggregate_rows, edge_energy, products_at
 from partwise.kernels.sparse import add_t_dot_rows, dot_rows, list_positive
 
-# More rows than lanes, and components that are no multiple of four.
+# More rows than lanes, and a number of components that is not a multiple of four.
 ROWS, K = 70, 6
 
 

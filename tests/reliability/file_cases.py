@@ -94,7 +94,7 @@ FILES = {
     "npy that declares a negative size": ("a.npy", header((-1, 3))),
     "npz member ../X.npy": ("a.npz", zipped(**{"../X.npy": member(X)})),
     "npz member with an absolute name": ("a.npz", zipped(**{"/escaped.npy": member(X)})),
-    "npz member that is no array": ("a.npz", zipped(**{"X.npy": member(X), "run.py": b"boom"})),
+    "npz member that is not an array": ("a.npz", zipped(**{"X.npy": member(X), "run.py": b"boom"})),
     "tar member ../escaped, as npz": ("a.npz", packed("../escaped")),
     "tar member ../escaped": ("a.tar", packed("../escaped")),
     "tar with a link outside": ("a.tar", packed("escaped", "/etc/passwd")),
@@ -176,7 +176,7 @@ def labelled():
 
 DOWNLOADS = {
     "download with another checksum": (downloading(labelled(), digest="0" * 64), "no longer holds the expected"),
-    "download that is no MATLAB file": (downloading(NOISE), "the download failed"),
+    "download that is not a MATLAB file": (downloading(NOISE), "the download failed"),
     "download without labels": (downloading(matlab()), "the download failed"),
     "download that is cut": (downloading(labelled()[:-100]), "the download failed"),
 }

@@ -20,29 +20,29 @@ GROUPS = {
 INTRODUCTION = """# What partwise survives
 
 Written by `python -m docs.reliability`, which runs `tests/reliability`. Every case is tried on every estimator to which
-it can apply; an estimator that the package exports is on the list. A model that is called finite has finite factors,
-codes that are not negative where the method asks for that, labels without gaps, and was made without a numerical
-warning; the data are unchanged. An error comes before any work. Broken sparse matrices also run in a process of their
-own (`test_hostile.py`), which does not die.
+it can apply; every estimator that the package exports is on the list. A model called finite has finite factors,
+non-negative codes where the method requires them, labels without gaps, and was fitted without a numerical warning; the
+data are unchanged. Errors come before any work. Broken sparse matrices also run in a separate process
+(`test_hostile.py`), which must survive.
 
-Not in these tables, because they have tests of their own: kill and resume at random moments (`tests/callbacks`), more
+Not in these tables, because they have their own tests: kill and resume at random moments (`tests/callbacks`), more
 files of data (`tests/files`), damaged files at random (`make fuzz`), the memory that sparse data take
 (`tests/estimators/test_memory.py`), the number of threads (`tests/core/test_threads.py`), and properties for random
 data (`tests/reliability/test_properties.py`).
 
 ## Data of any size
 
-X whose products do not fit into its floating-point type is fitted as X / 2^e and the result is brought back, for values
+X whose products do not fit into its floating-point type is fitted as X / 2^e and the result is scaled back, for values
 of 1e±300 as of 1e±30 in float32. A power of two changes no digit: codes, components and labels are those of the data
-divided by 2^e, to the bit (`test_units.py`).
+divided by 2^e, bit for bit (`test_units.py`).
 
 - Codes carry the size of the data, or the components where codes have unit norm. Where codes would not fit, they share
-  it with the components, with a warning. An objective that has no number in float64 (the square of 1e200) stays that of
+  it with the components, with a warning. An objective beyond float64 (the square of 1e200) stays that of
   X / 2^e, with a warning.
 - Parameters with the unit of X, or of a power of it, keep their meaning: strengths of penalties next to a fit that
   grows differently, bandwidths, `cauchy_scale`, `outlier_strength`, `ridge` with a linear kernel. If such a number
   cannot be expressed in the other unit, the fit is refused with a sentence. So are functions of X (`graph`, `kernel`,
-  `weights`), terms of `Factorization` other than fits, and `LocalNMF`, whose objective knows the unit of X.
+  `weights`), terms of `Factorization` other than fits, and `LocalNMF`, whose objective depends on the unit of X.
 - New samples must be about as large as those of the fit.
 """
 

@@ -58,7 +58,7 @@ def raising(error, sweep=2):
 
 
 def interrupted_at_once(model):
-    """Ctrl-C before there is anything to keep: the interruption goes on, and there is no model."""
+    """Ctrl-C before there is anything to keep: the interruption is passed on, and there is no model."""
     try:
         raising(KeyboardInterrupt(), sweep=0)(model)
     except KeyboardInterrupt:
@@ -95,7 +95,7 @@ def seven(model):
 
 
 def twice(model):
-    """The same seed gives the same model, to the bit."""
+    """The same seed gives the same model, bit for bit."""
     other = clone(model).fit(X)
     model.fit(X)
     assert np.array_equal(model.embedding_, other.embedding_)
@@ -120,7 +120,7 @@ def folder():
 
 
 def resumed(model):
-    """A fit that was stopped goes on from its file to the same end."""
+    """A stopped fit resumes from its file and ends the same."""
     path = folder() / "run.npz"
     whole = clone(model).set_params(max_iter=12, tol=0.0).fit(X)
     model.set_params(max_iter=12, tol=0.0)
@@ -143,7 +143,7 @@ def other_version(model):
 
 
 def killed_while_writing(model):
-    """The old file stays whole, and the fit goes on from it to the same end."""
+    """The old file stays whole, and the fit resumes from it and ends the same."""
     path = folder() / "run.npz"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""Broken sparse matrices do not crash the process: each estimator meets all of them in a process of its own."""
+"""Broken sparse matrices do not crash the process: each estimator is given all of them in its own process."""
 
 import os
 import subprocess

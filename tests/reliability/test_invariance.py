@@ -67,7 +67,7 @@ for init in STARTS:
         f"{init}, coordinates": (LocalCoordinateNMF(coordinate_strength=0.1, init=init), X),
         f"{init}, local learning": (LocalLearningNMF(local_strength=10.0, init=init), X),
     }
-# What is chosen follows the unit, to the bit; ties between values that rounding decides have none.
+# Choices follow the unit, bit for bit; ties between values that rounding decides have none.
 CHOOSING = {
     "chosen, Kullback-Leibler": (GraphNMF(loss="kullback-leibler"), X),
     "chosen, free": (GraphNMF(scale=None), X),

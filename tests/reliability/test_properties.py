@@ -95,7 +95,7 @@ def test_the_order_of_the_samples_does_not_matter(name, seed):
 @few
 @given(seed=seeds, power=st.integers(-20, 20))
 def test_data_in_another_unit(name, seed, power):
-    """Powers of two change nothing but the unit, to the bit."""
+    """Powers of two change only the unit, bit for bit."""
     X, model = table(seed), UNITLESS[name]
     expected, parts = units(model), start(model, X)
     moved = tuple(scaled(part, power * unit) for part, unit in zip(parts, expected.start, strict=True))

@@ -74,7 +74,7 @@ def assert_same_fit(there, here):
 
 
 def assert_powers_of_two(there, here):
-    """Equal but for one power of two, and finite; the smallest entries may run out of digits."""
+    """Equal up to one power of two, and finite; the smallest entries may run out of digits."""
     assert np.isfinite(there).all()
     exponent = int(np.round(np.log2(float(np.abs(there).max())) - np.log2(float(np.abs(here).max()))))
     atol = float(np.finfo(there.dtype).smallest_subnormal)
@@ -144,7 +144,7 @@ def test_objective_in_the_unit_of_the_data_where_it_has_a_number():
 
 
 def test_terms_of_ones_own_are_not_reinterpreted():
-    """What power of the unit its strength has, nobody but its author knows."""
+    """Only its author knows which power of the unit its strength has."""
 
     class Own(partwise.terms.L1):
         def units(self, powers):

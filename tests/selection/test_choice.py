@@ -160,16 +160,16 @@ def test_another_strength_is_as_if_bound_anew(term):
     data, labels = as_operand(X[:30]), np.where(np.arange(30) < 8, y[:30], -1)
     state = State(data, rng.uniform(size=(30, 3)), rng.uniform(size=(64, 3)))
     shared = term.bind(data, labels).with_strength(0.3)
-    anew = replace(term, strength=0.3).bind(data, labels)
-    assert shared.value(state) == pytest.approx(anew.value(state), rel=1e-12)
+    rebound = replace(term, strength=0.3).bind(data, labels)
+    assert shared.value(state) == pytest.approx(rebound.value(state), rel=1e-12)
     for factor in ("codes", "components"):
-        ours, theirs = shared.split(state, factor), anew.split(state, factor)
+        ours, theirs = shared.split(state, factor), rebound.split(state, factor)
         assert (ours is None) == (theirs is None)
         if ours is not None:
             np.testing.assert_allclose(ours.halves()[0], theirs.halves()[0], rtol=1e-12)
             np.testing.assert_allclose(ours.halves()[1], theirs.halves()[1], rtol=1e-12)
     new = State(as_operand(X[30:40]), rng.uniform(size=(10, 3)), state.Ht)
-    ours, theirs = (bound.for_new(state).bind(new.X).value(new) for bound in (shared, anew))
+    ours, theirs = (bound.for_new(state).bind(new.X).value(new) for bound in (shared, rebound))
     assert ours == pytest.approx(theirs, rel=1e-12)
 
 
@@ -203,7 +203,7 @@ FALLBACKS = {
 @pytest.mark.parametrize("data", FALLBACKS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_where_nothing_can_be_compared_a_number_stands(method, data):
-    """The fit is the one with the number to which it falls back, to the bit, and the selection says why."""
+    """The fit is, bit for bit, the one with the fallback number, and the selection says why."""
     samples, k, reason = FALLBACKS[data]
     parameter, (value,) = STRENGTHS[method], fixed_strengths(method).values()
     options = {"n_components": k, "max_iter": 20, "random_state": 0}
@@ -232,7 +232,7 @@ def test_a_warm_start_goes_on_with_what_was_chosen():
     assert model.selection_.choice == {"graph_strength": value}
     assert "the last fit continues" in str(model.selection_)
     assert model.history_["objective"][0] == pytest.approx(reached, rel=1e-9)
-    # Without a choice to go on with it is the number.
+    # Without an earlier choice to continue, it is the number.
     model = GraphNMF(4, graph_strength=3.0, warm_start=True, max_iter=3, tol=0, random_state=0).fit(X)
     assert model.set_params(graph_strength="auto").fit(X).selection_.choice == {"graph_strength": 10.0}
     # Other data are another fit.
@@ -249,7 +249,7 @@ def test_a_given_graph_is_that_of_all_samples(monkeypatch, given):
 @pytest.mark.parametrize("method", STRENGTHS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_values_of_any_size(method):
-    """The grid follows strengths that have a unit; so does what a fit in another unit says of its choice."""
+    """The grid follows strengths that have a unit; so does the record of a choice by a fit in another unit."""
     for options in ({}, {"loss": "kullback-leibler"}):
         common = {"n_components": 4, "max_iter": 5, "tol": 0, "random_state": 0, **options}
         here, there = (method(**common).fit(np.ldexp(X, power)) for power in (0, 600))

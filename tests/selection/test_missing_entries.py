@@ -69,7 +69,7 @@ def test_auto_looks_between_its_numbers_and_the_model_is_like_any_other(tmp_path
 
 
 def test_what_is_unknown_does_not_matter():
-    """An entry of weight zero may hold anything: the path is the same to the bit."""
+    """An entry of weight zero may hold anything: the path is the same, bit for bit."""
     X, unknown = made_up(0.5, shape=(50, 20))
     scrambled = np.where(unknown, np.random.RandomState(5).uniform(0, 100, size=X.shape), X)
     weights = np.where(unknown, 0, np.random.RandomState(6).uniform(0.5, 2, size=X.shape))

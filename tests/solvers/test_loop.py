@@ -147,7 +147,7 @@ def test_time_budget():
     model = NMF(K, tol=0, max_iter=10**6, callbacks=TimeBudget(0.05)).fit(X)
     assert model.stop_reason_ == "callback"
     assert 0 < model.n_iter_ < 10**6
-    again = model.fit(X)  # the clock starts anew with every fit
+    again = model.fit(X)  # the clock restarts with every fit
     assert again.n_iter_ > 1
 
 

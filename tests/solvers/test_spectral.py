@@ -14,5 +14,5 @@ def test_smallest_eigenvectors_and_samples_without_entries():
     kept = np.setdiff1d(np.arange(9), [2, 7])
     vectors = np.linalg.eigh(B[:, kept].T @ B[:, kept])[1][:, :3]
     expected = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    # Eigenvectors have no sign of their own: products of rows do not know it.
+    # The sign of an eigenvector is arbitrary: products of rows do not depend on it.
     np.testing.assert_allclose(found[kept] @ found[kept].T, expected @ expected.T, atol=1e-7)

@@ -23,7 +23,7 @@ def known_or_there(text: str) -> str:
     if text not in datasets.names() and not os.path.lexists(text):
         known = ", ".join(datasets.names())
         raise argparse.ArgumentTypeError(
-            f"there is no data set {text!r}, known are: {known}; nor is it a file or folder"
+            f"there is no data set {text!r}, the known ones are: {known}; nor is it a file or folder"
         )
     return text
 

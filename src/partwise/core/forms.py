@@ -167,7 +167,7 @@ class Logarithmic:
 
 @dataclass(frozen=True)
 class RowSquares:
-    """A squared error in which every row f_i of a factor has a Gram matrix Q_i of its own::
+    """A squared error in which every row f_i of a factor has its own Gram matrix Q_i::
 
         total + Σ_i (f_i Q_i f_iᵀ − 2 f_i · b_i)
 

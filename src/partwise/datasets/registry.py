@@ -39,7 +39,7 @@ def load(name: str, folder: str | Path | None = None) -> DataSet:
     if name in LOADERS:
         return LOADERS[name]()
     if name not in CATALOGUE:
-        raise ValueError(f"There is no data set {name!r}; known are: {', '.join(names())}.")
+        raise ValueError(f"There is no data set {name!r}; the known ones are: {', '.join(names())}.")
     entry = CATALOGUE[name]
     path = files.find(name, folder)
     found = files.read(path if path is not None else fetch(entry))

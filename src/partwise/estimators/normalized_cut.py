@@ -70,6 +70,6 @@ class NormalizedCut(GraphParameters, BaseSpectralClustering):
         linked = np.flatnonzero(np.diff(edges.indptr))
         k = min(self.n_components, len(linked))
         if k > 0:
-            # A sample without edges would be an eigenvector of its own.
+            # A sample without edges would be a separate eigenvector.
             embedding[linked, :k] = cut_vectors(edges[linked][:, linked], k)
         return embedding

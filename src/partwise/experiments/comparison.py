@@ -231,7 +231,7 @@ def prepared(X: Any) -> tuple[Any, str]:
 def _data_set(X: Any, y: Any) -> DataSet:
     if isinstance(X, DataSet):
         if y is not None:
-            raise ValueError("X is a data set, which has classes of its own; leave y out.")
+            raise ValueError("X is a data set, which has its own classes; leave y out.")
         return X
     X = read_data(X)
     n = X.shape[0]

@@ -174,7 +174,7 @@ def load_protocol(name: str) -> Protocol:
     50
     """
     if name.lower() not in paper_names():
-        raise UnknownPaper(f"there is no protocol of a paper {name!r}, known are: {', '.join(paper_names())}")
+        raise UnknownPaper(f"there is no protocol of a paper {name!r}, the known ones are: {', '.join(paper_names())}")
     text = files(__package__).joinpath("papers", f"{name.lower()}.toml").read_text("utf-8")
     content = tomllib.loads(text)
     return parse_protocol(content, printed_numbers(content["paper"]))

@@ -52,11 +52,11 @@ def _files(folder: Path) -> Iterator[tuple[Path, str]]:
         if entry.name.startswith("."):
             continue
         if not entry.resolve().is_relative_to(inside):
-            raise Refused(f"{entry.name} leads outside of it")
+            raise Refused(f"{entry.name} leads outside it")
         if entry.is_dir():
             for file in sorted(entry.iterdir()):
                 if not file.resolve().is_relative_to(inside):
-                    raise Refused(f"{entry.name}/{file.name} leads outside of it")
+                    raise Refused(f"{entry.name}/{file.name} leads outside it")
                 if file.is_file() and not file.name.startswith("."):
                     yield file, entry.name
         elif entry.is_file():

@@ -55,7 +55,7 @@ def _kind(line: str) -> tuple[str, str, str]:
 
 
 def _body(stream: IO[str], width: int) -> Array:
-    # An empty body is no reason to warn.
+    # Do not warn about an empty body.
     with quiet():
         body = np.loadtxt(stream, np.float64, comments="%", ndmin=2)
     if not body.size:

@@ -1,5 +1,5 @@
 "use strict";
-// Sort a table by the column whose header is pressed; pressed again, the other way round. Missing values stay last.
+// Sort a table by the column whose header is pressed; pressed again, in reverse. Missing values stay last.
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
   const headers = [...table.tHead.rows[0].cells];
@@ -20,7 +20,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
-// What is folded away on the screen is wanted on paper.
+// What is folded away on screen is shown on paper.
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
 });

@@ -132,7 +132,7 @@ def choose(
 
 
 def _by_hidden_entries(problem: Problem, grids: Mapping[str, Grid], options: Options, verbose: int) -> Choice:
-    """Choose the number of components by predictions: where entries are unknown, neighbours are no measure of clusters.
+    """Choose the number of components by prediction: where entries are unknown, neighbours do not measure clusters.
 
     Strengths and neighbours that are "auto" keep their defaults, and a list of them is refused.
     """

@@ -233,7 +233,7 @@ class _Search:
         options: Options,
     ):
         if not starts:
-            raise ValueError("There is no start to run from.")
+            raise ValueError("There is no start.")
         self._objective = objective
         self._new_solver = new_solver
         self._starts = starts
