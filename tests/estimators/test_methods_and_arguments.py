@@ -141,7 +141,8 @@ def test_the_problem_is_what_fit_minimises(name):
     for parameter, value in getattr(expected, "selection_", SimpleNamespace(choice={})).choice.items():
         model = clone(model).set_params(**{parameter: value})
         expected, _ = fitted(model, **given)
-    _, problem = fitted(model, "problem", **given)
+    untouched, problem = fitted(model, "problem", **given)
+    assert vars(untouched).keys() == vars(clone(model)).keys()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         minimum = solve(problem, Options(model.max_iter, model.tol))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABCMeta
+from copy import copy
 from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
@@ -14,40 +14,29 @@ from sklearn.utils._param_validation import Interval, InvalidParameterError
 from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks
 from ..callbacks.base import Interruption
 from ..clusters import Assignment
-from ..core.domains import NON_NEGATIVE, Domain, UnitNorm
 from ..core.door import is_lent
-from ..core.objective import Objective
-from ..core.operand import Operand
-from ..core.state import State
-from ..core.storage import as_operand
-from ..core.term import Term
-from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
-from ..core.units import Powers, Unit, Unscalable, scaled
+from ..core.types import CODES, COMPONENTS, Array, IntArray
+from ..core.units import Unit, scaled
 from ..persistence import Persistent
 from ..selection.choice import choose
 from ..selection.grids import open_parameters
-from ..solvers.choice import choose_solver
 from ..solvers.loop import Options, Result
-from ..solvers.point import Solver
 from ..solvers.problem import Minimum, Problem, solve
-from ..solvers.scale import codes_power, normalise, rescaled
-from ..solvers.starting import NamedStart, Start
+from ..solvers.scale import rescaled
 from .duplicates import warn_if_duplicate
 from .fitted import FittedFactorization
 from .loop_parameters import LoopParameters
 from .options import Assign, Count, Init, Scale
 from .options import Solver as SolverName
+from .posing import Posing
 from .sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 from .sklearn_names import ExplainsNames
 from .units import chosen_unit, grids_inside, selection_inside, selection_outside
 from .validation import (
-    check_factors,
     check_sample_weight,
     check_size,
     check_X,
-    refuse_unknown,
     warn_unknown,
-    what_is_missing,
 )
 
 NO_COMPONENT = "get zero entries in every component"
@@ -55,6 +44,7 @@ NO_COMPONENT = "get zero entries in every component"
 
 class BaseFactorization(
     ExplainsNames,
+    Posing,
     FittedFactorization,
     Persistent,
     CallbackSupport,
@@ -121,18 +111,8 @@ class BaseFactorization(
     init: Init = "auto"
     assign: Assign = "kmeans"
 
-    # Where init="auto" starts from when every entry of X is known.
-    _auto_init: ClassVar[str] = "nndsvda"
     # Whether X may have negative entries.
     _signed_data: ClassVar[bool] = False
-    # The solver that "auto" stands for; "auto" leaves it to the terms and domains.
-    _auto_solver: ClassVar[Any] = "auto"
-    # The powers of the multiplicative rules as their paper prints them; None uses those that provably descend.
-    _printed_powers: ClassVar[dict[Factor, float] | None] = None
-
-    @abstractmethod
-    def _terms(self) -> list[Term]:
-        """The objective as a list of terms."""
 
     def _validate_params(self) -> None:
         """Also refuse True and False where a number is expected: to Python they are 1 and 0."""
@@ -143,10 +123,6 @@ class BaseFactorization(
                 raise InvalidParameterError(
                     f"The {name!r} parameter of {type(self).__name__} must be a number. Got {value!r} instead."
                 )
-
-    def _labels(self, y: Any, n_samples: int) -> IntArray | None:
-        """What the method uses of y: classes as integers, −1 for unknown. Most methods use nothing."""
-        return None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn codes and components from the data.
@@ -216,52 +192,14 @@ class BaseFactorization(
         -------
         problem : partwise.solvers.Problem
         """
-        self._validate_params()
-        X, exponent = check_X(self, X, self.missing, reset=True)
-        unit = chosen_unit(self._unit_for, exponent, X)
-        operand = self._operand(unit.inside(X), check_sample_weight(sample_weight, X.shape[0], X.dtype))
+        # Nothing is fitted: what posing a problem leaves behind is left to a copy.
+        method = copy(self)
+        method._validate_params()
+        X, exponent = check_X(method, X, self.missing, reset=True)
+        unit = chosen_unit(method._unit_for, exponent, X)
+        operand = method._operand(unit.inside(X), check_sample_weight(sample_weight, X.shape[0], X.dtype))
         rng, options = check_random_state(self.random_state), Options(self.max_iter, self.tol)
-        return self._problem(operand, self._labels(y, X.shape[0]), rng, options, unit)
-
-    def _operand(self, X: Any, weight: Array | None) -> Operand:
-        """Checked data as solvers see them, with the weights that samples have in the fit."""
-        operand = self._weighed(as_operand(X, what_is_missing(X, self.missing), weight))
-        refuse_unknown(operand)
-        return operand
-
-    def _powers(self, terms: Sequence[Term]) -> Powers:
-        """The powers of the unit of X with which the objective and the factors grow."""
-        terms = [term for term in terms if getattr(term, "strength", None) != 0]
-        orders = {term.order for term in terms if term.order is not None}
-        if len(orders) != 1:
-            raise Unscalable("the terms grow differently with X")
-        codes = codes_power(terms, self.scale)
-        return Powers(orders.pop(), codes, 1 - codes)
-
-    def _unit_for(self, exponent: int, dtype: Any) -> Unit:
-        """The unit for fitting data that are too large or too small by that power of two; or Unscalable."""
-        terms = self._terms()
-        unit = Unit(exponent, self._powers(terms))
-        for term in terms:
-            term.in_unit(unit, dtype)
-        return unit
-
-    def _problem(
-        self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options, unit: Unit
-    ) -> Problem:
-        """What is to be minimised, except what is open; a method may transform the data."""
-        return Problem(
-            X,
-            tuple(term.in_unit(unit, X.dtype) for term in self._terms()),
-            self.n_components,
-            self._start(X.shape, X.dtype).inside(unit),
-            rng,
-            new_solver=self._new_solver,
-            labels=y,
-            scale=self.scale,
-            domains=self._domains(),
-            normalise=self._normalised,
-        )
+        return method._problem(operand, method._labels(y, X.shape[0]), rng, options, unit)
 
     def _fit_problem(self, problem: Problem, options: Options) -> None:
         """From what is to be minimised to fitted attributes."""
@@ -316,10 +254,6 @@ class BaseFactorization(
         self.solver_ = result.solver
         self.stop_reason_ = result.stop_reason
 
-    def _weighed(self, X: Operand) -> Operand:
-        """The data with the sample weights of the fit: those given, unless a method adds its own."""
-        return X
-
     def _trusted(self) -> Array | None:
         """Which samples determine the clusters; None: all."""
         return None
@@ -327,52 +261,6 @@ class BaseFactorization(
     def _takes_signs(self) -> bool:
         """Whether a factor, and therefore the data, may have negative entries."""
         return any(domain.signed for domain in self._domains().values())
-
-    def _domains(self) -> dict[Factor, Domain]:
-        """What a factor may be, where it is not simply non-negative."""
-        return {CODES: UnitNorm()} if self.scale == CODES else {}
-
-    def _new_solver(self, objective: Objective) -> Callable[[], Solver]:
-        """A maker of solvers, according to the parameter `solver`; refuses an impossible choice."""
-        name = self._auto_solver if self.solver == "auto" else self.solver
-        return choose_solver(name, objective, self._printed_powers)
-
-    def _normalised(self, state: State, unit: Factor | None, domains: Mapping[Factor, Domain]) -> State:
-        """Where the fit ended, in the scale in which it is returned."""
-        return normalise(state, unit, domains)
-
-    def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
-        """Where the fit begins; a method may have its own starts."""
-        return NamedStart(**self._start_fields(shape, dtype))
-
-    def _start_fields(self, shape: tuple[int, int], dtype: Any) -> dict[str, Any]:
-        """What the parameters say about the start."""
-        given = self._given_start(shape, dtype)
-        return {
-            "init": self.init if isinstance(self.init, str) else "auto",
-            "n_init": self.n_init,
-            "auto": self._auto_init,
-            "given": given,
-            "continues": given is not None and self._continues(shape),
-        }
-
-    def _continues(self, shape: tuple[int, int]) -> bool:
-        """Whether a fit to data of this shape continues where the last one ended."""
-        (n, m), k = shape, self.n_components
-        fitted = self.warm_start and hasattr(self, "embedding_")
-        return fitted and self.embedding_.shape == (n, k) and self.components_.shape == (k, m)
-
-    def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, ...] | None:
-        """The factors to start from, W and Hᵀ, if the user gave them or a warm start has them."""
-        k = self.n_components
-        signed = self._domains().get(COMPONENTS, NON_NEGATIVE).signed
-        if self._continues(shape):
-            return check_factors((self.embedding_, self.components_), shape, k, dtype, signed)
-        if isinstance(self.init, str):
-            return None
-        if self.n_init != 1:
-            raise ValueError(f"n_init is {self.n_init}; with a given start init=(W, H) it must be 1.")
-        return check_factors(self.init, shape, k, dtype, signed)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> IntArray:
         """Fit, and give the cluster of every sample: ``fit(X, y, sample_weight).labels_``.
