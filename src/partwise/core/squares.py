@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .operand import BLOCK_BYTES, Operand
-from .rooms import Rooms
+from .scratch import Scratch
 from .state import State
 from .types import CODES, OTHER, Array, Factor
 
@@ -63,19 +63,19 @@ class Squares(ABC):
     total: float
 
     def __init__(self) -> None:
-        self._rooms = Rooms()
+        self._scratch = Scratch()
 
     @abstractmethod
     def blocks(self, state: State, factor: Factor) -> BlocksOf:
         """A function that gives Q and b for a slice of the factor's rows, in blocks; threads may call it."""
 
-    def _gram_rooms(self, rows: slice, G: Array) -> Iterator[tuple[slice, Array]]:
+    def _gram_blocks(self, rows: slice, G: Array) -> Iterator[tuple[slice, Array]]:
         """Blocks of rows whose Gram matrices fit into the cache, with memory for them."""
         k = G.shape[1]
         step = max(1, BLOCK_BYTES // (k * k * G.dtype.itemsize))
         for start in range(rows.start, rows.stop, step):
             block = slice(start, min(start + step, rows.stop))
-            yield block, self._rooms.get("grams", (block.stop - start, k, k), G.dtype)
+            yield block, self._scratch.get("grams", (block.stop - start, k, k), G.dtype)
 
 
 class Listed(Squares):
@@ -119,8 +119,8 @@ class Listed(Squares):
         G = np.ascontiguousarray(state[OTHER[factor]])
 
         def blocks(rows: slice) -> Iterator[GramRows]:
-            for block, grams in self._gram_rooms(rows, G):
-                pulls = self._rooms.get("pulls", grams.shape[:2], G.dtype)
+            for block, grams in self._gram_blocks(rows, G):
+                pulls = self._scratch.get("pulls", grams.shape[:2], G.dtype)
                 sum_listed(indptr[block.start : block.stop + 1], indices, weights, targets, G, grams, pulls)
                 yield GramRows(block, grams, pulls)
 
@@ -164,7 +164,7 @@ class TakenDown(Squares):
         least = LEAST_LEFT[G.dtype]
 
         def blocks(rows: slice) -> Iterator[GramRows]:
-            for block, grams in self._gram_rooms(rows, G):
+            for block, grams in self._gram_blocks(rows, G):
                 indptr = missing.indptr[block.start : block.stop + 1]
                 scaled = own if len(own) == 1 else own[block]
                 take_down(indptr, missing.indices, G, weights, common, least, scaled, grams)
@@ -212,17 +212,17 @@ class Packed(Squares):
             for start in range(rows.start, rows.stop, tall):
                 block = slice(start, min(start + tall, rows.stop))
                 count = block.stop - start
-                packed = self._rooms.get("packed", (count, n_pairs), G.dtype)
-                pulls = self._rooms.get("pulls", (count, k), G.dtype)
+                packed = self._scratch.get("packed", (count, n_pairs), G.dtype)
+                pulls = self._scratch.get("pulls", (count, k), G.dtype)
                 for first in range(0, len(G), wide):
                     other = slice(first, min(first + wide, len(G)))
-                    near = self._rooms.get("pairs", (other.stop - first, n_pairs), G.dtype)
+                    near = self._scratch.get("pairs", (other.stop - first, n_pairs), G.dtype)
                     pair_products(G[other], near)
                     v, weighed = self._weighed((block, other) if factor == CODES else (other, block))
                     v, weighed = (v, weighed) if factor == CODES else (v.T, weighed.T)
                     self._add(v, near, packed, first == 0)
                     self._add(weighed, G[other], pulls, first == 0)
-                grams = self._rooms.get("grams", (count, k, k), G.dtype)
+                grams = self._scratch.get("grams", (count, k, k), G.dtype)
                 unpack(packed, grams)
                 yield GramRows(block, grams, pulls)
 
@@ -233,7 +233,7 @@ class Packed(Squares):
         if first:
             np.matmul(left, right, out=total)
         else:
-            total += np.matmul(left, right, out=self._rooms.get("product", total.shape, total.dtype))
+            total += np.matmul(left, right, out=self._scratch.get("product", total.shape, total.dtype))
 
     def _tile(self, factor: Factor, n_pairs: int) -> tuple[int, int]:
         """How many samples and features are processed together: many features, as they are adjacent in memory."""
@@ -250,7 +250,7 @@ class Packed(Squares):
         x = x.toarray() if sp.issparse(x) else x
         given = np.empty((0, 0), x.dtype) if self._weights is None else self._weights[place].astype(x.dtype, copy=False)
         own = np.empty(0, x.dtype) if self._sample_weight is None else self._sample_weight[place[0]]
-        v, weighed = (self._rooms.get(name, x.shape, x.dtype) for name in ("weights", "weighed"))
+        v, weighed = (self._scratch.get(name, x.shape, x.dtype) for name in ("weights", "weighed"))
         weigh(x, given, own, v, weighed)
         return v, weighed
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .operand import CodeRows, Missing, Operand, entry_blocks, sum_in_order
-from .rooms import Rooms
+from .scratch import Scratch
 from .types import Array, IntArray, dot64
 
 # From this many components on a transposed copy of a sparse X pays off: its rows need no partial sums of m × k.
@@ -100,13 +100,13 @@ class DenseKnown(DenseOperand):
 
     def __init__(self, X: Any, missing: Missing = None, sample_weight: Array | None = None):
         super().__init__(X, missing, sample_weight)
-        self._rooms = Rooms()
+        self._scratch = Scratch()
 
     def _zeroed(self, rows: slice) -> Array:
         from ..kernels.entries import zero_unknown
 
         x = self._X[rows]
-        out = self._rooms.get("known", x.shape, x.dtype)
+        out = self._scratch.get("known", x.shape, x.dtype)
         zero_unknown(x, out)
         return out
 

@@ -23,8 +23,8 @@ LEAST_COUNT = 3
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What the user says about a table.
+class TableOptions:
+    """How the user wants a table to be read.
 
     Attributes
     ----------
@@ -87,7 +87,9 @@ class Layout:
         )
 
 
-def lay_out(rows: Sequence[Sequence[str]], above: Sequence[str] | None, separator: str, wishes: Wishes) -> Layout:
+def lay_out(
+    rows: Sequence[Sequence[str]], above: Sequence[str] | None, separator: str, options: TableOptions
+) -> Layout:
     """Find out what the columns hold.
 
     Parameters
@@ -97,7 +99,7 @@ def lay_out(rows: Sequence[Sequence[str]], above: Sequence[str] | None, separato
     above : sequence of str, optional
         Names from a comment above.
     separator : str
-    wishes : Wishes
+    options : TableOptions
     """
     first, below = list(rows[0]), rows[1:]
     width = len(first)
@@ -111,23 +113,23 @@ def lay_out(rows: Sequence[Sequence[str]], above: Sequence[str] | None, separato
     rows_above = 0
     if above is not None and len(above) == width:
         names = [name.strip() for name in above]
-    elif _Columns(body, decimal).are_named(first) if wishes.header is None else wishes.header:
+    elif _Columns(body, decimal).are_named(first) if options.header is None else options.header:
         names, rows_above = [cell.strip() for cell in first], 1
     table = _Columns(body if rows_above else [first, *body], decimal)
     notes = ["numbers have decimal commas"] if commas else []
     shown = [name for name in names or [] if name]
-    if rows_above and wishes.header is None and all(map(is_whole, shown)):
+    if rows_above and options.header is None and all(map(is_whole, shown)):
         notes.append(f"the first row, {_listed(shown, 3)}, holds the names of the columns")
-    return _assign(table, names, rows_above, width, wishes, notes)
+    return _assign(table, names, rows_above, width, options, notes)
 
 
 def _assign(
-    table: _Columns, given: list[str] | None, rows_above: int, width: int, wishes: Wishes, notes: list[str]
+    table: _Columns, given: list[str] | None, rows_above: int, width: int, options: TableOptions, notes: list[str]
 ) -> Layout:
     """Give every column its role."""
     names = [str(j) for j in range(width)] if given is None else given
-    dropped = {_position(names, name) for name in wishes.drop_columns} | table.empty_at_the_end(given)
-    labels = _find_labels(names, table, wishes, dropped, notes)
+    dropped = {_position(names, name) for name in options.drop_columns} | table.empty_at_the_end(given)
+    labels = _find_labels(names, table, options, dropped, notes)
     text = next((j for j, name in enumerate(names) if name.lower() in TEXT_NAMES and j not in dropped), None)
     indices = [] if 0 in dropped | {labels, text} else table.indices(given)
     if indices:
@@ -245,14 +247,14 @@ def _position(names: Sequence[str], name: str) -> int:
 
 
 def _find_labels(
-    names: Sequence[str], table: _Columns, wishes: Wishes, dropped: set[int], notes: list[str]
+    names: Sequence[str], table: _Columns, options: TableOptions, dropped: set[int], notes: list[str]
 ) -> int | None:
     """The column of the classes; adds what the user should know about it to the notes."""
-    if wishes.label_column is False:
+    if options.label_column is False:
         return None
     usual = [j for j, name in enumerate(names) if name.lower() in LABEL_NAMES and j not in dropped]
-    if wishes.label_column is not None:
-        chosen = _position(names, wishes.label_column)
+    if options.label_column is not None:
+        chosen = _position(names, options.label_column)
         notes += [f"column {names[j]!r} is read as a feature" for j in usual if j != chosen]
         return chosen
     if len(usual) > 1:

@@ -18,7 +18,7 @@ from .cells import SEPARATORS
 from .contents import KIND, Contents, as_data_set
 from .data_set import DataSet
 from .folders import read_folder
-from .layout import Wishes
+from .layout import TableOptions
 from .tables import read_table
 
 Reader = Callable[[Path], Contents]
@@ -70,7 +70,7 @@ def read(
     if path.is_dir():
         reader: Reader = read_folder
     elif suffix in SEPARATORS:
-        reader = partial(read_table, wishes=Wishes(label_column, drop_columns, header))
+        reader = partial(read_table, options=TableOptions(label_column, drop_columns, header))
     elif suffix in READERS:
         reader = READERS[suffix]
     else:

@@ -15,31 +15,31 @@ from ..core.types import Array
 from .archive import Refused
 from .cells import SEPARATORS, find_separator, hinted_separator, number, with_point
 from .contents import Contents
-from .layout import Layout, Wishes, lay_out
+from .layout import Layout, TableOptions, lay_out
 from .texts import count_words
 
 # The first lines tell what separates cells, the first rows what the columns hold.
 FIRST_LINES, FIRST_ROWS = 20, 256
 CHUNK_ROWS = 4096
-NO_WISHES = Wishes()
+DEFAULTS = TableOptions()
 Row = tuple[int, list[str]]
 
 
-def read_table(path: Path, wishes: Wishes = NO_WISHES) -> Contents:
+def read_table(path: Path, options: TableOptions = DEFAULTS) -> Contents:
     """A row per sample; the first may name the columns, one column hold the classes, and the first name the samples.
 
     A column named "text" makes it a table of texts, which become counts of words.
     """
     with open(path, encoding="utf-8-sig", newline="") as stream:
         try:
-            return _read(stream, SEPARATORS[path.suffix.lower()], wishes)
+            return _read(stream, SEPARATORS[path.suffix.lower()], options)
         except UnicodeDecodeError:
             raise Refused("it is not UTF-8 text; save it as such (in spreadsheets, as CSV UTF-8)") from None
         except csv.Error as error:
             raise Refused(f"its rows cannot be told apart ({error})") from None
 
 
-def _read(stream: IO[str], usual: str, wishes: Wishes) -> Contents:
+def _read(stream: IO[str], usual: str, options: TableOptions) -> Contents:
     lines = list(islice(stream, FIRST_LINES))
     hinted = hinted_separator(lines[0]) if lines else None
     separator = hinted or find_separator(lines, usual)
@@ -52,7 +52,7 @@ def _read(stream: IO[str], usual: str, wishes: Wishes) -> Contents:
     head = list(islice(filled, FIRST_ROWS))
     if not head:
         raise Refused("it is empty")
-    layout = lay_out([row for _, row in head], above, separator, wishes)
+    layout = lay_out([row for _, row in head], above, separator, options)
     rows = _checked(chain(head[layout.rows_above :], filled), layout, len(head[0][1]))
     return _numbers(rows, layout) if layout.text is None else _texts(rows, layout)
 

@@ -44,7 +44,7 @@ def nearest_neighbors(
         Number of neighbours of each sample. It is clipped to the number of other samples, with a warning; if this
         machine's memory could not hold the links (24 bytes each), it is refused, whatever the number of samples.
     metric : {"cosine", "euclidean"}, default="cosine"
-        The distance that decides who is near.
+        The distance that defines neighbours.
     X_train : {array-like, sparse matrix} of shape (n_train, n_features), default=None
         Where to look for the neighbours, by default among the other rows of `X`. Here `n_neighbors` is clipped to
         `n_train` without a warning, which was given when the training samples were linked.

@@ -42,7 +42,7 @@ def neighbor_graph(
     n_neighbors : int, default=5
         Number of neighbours of each sample; clipped to n_samples − 1 with a warning.
     metric : {"cosine", "euclidean"}, default="cosine"
-        The distance that decides who is near.
+        The distance that defines neighbours.
     edge_weights : {"binary", "heat", "cosine"}, default="binary"
         The weight of an edge.
     bandwidth : float, default=None

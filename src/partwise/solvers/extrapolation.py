@@ -48,7 +48,7 @@ class Extrapolating(Remembering, ABC):
         self._ahead: State | None = None
         self._last: dict[Factor, Array] = {}
         # Memory for extrapolated components: fresh memory would cost as much as the step.
-        self._room: Array | None = None
+        self._ahead_memory: Array | None = None
 
     @abstractmethod
     def _code(self, state: State, beta: float) -> tuple[State, Array]:
@@ -96,10 +96,10 @@ class Extrapolating(Remembering, ABC):
 
     def _components_ahead(self, Ht: Array, before: Array) -> Array:
         """Where the components of the next sweep start."""
-        if self._room is None:
-            self._room = np.empty_like(Ht)
+        if self._ahead_memory is None:
+            self._ahead_memory = np.empty_like(Ht)
         n_held = self._objective.domains[COMPONENTS].n_held(COMPONENTS)
-        ahead = self._extrapolated(Ht, before, self._beta, self._room)
+        ahead = self._extrapolated(Ht, before, self._beta, self._ahead_memory)
         # Reordered sums may differ from the held values in the last digit.
         ahead[:, :n_held] = Ht[:, :n_held]
         return ahead

@@ -11,7 +11,7 @@ import numpy as np
 from .types import Array
 
 
-class Rooms(threading.local):
+class Scratch(threading.local):
     """Arrays by name, one set per thread; asking for a name again overwrites its contents."""
 
     def __init__(self) -> None:
