@@ -63,6 +63,9 @@ def _objective_power(kind: str, parameters: Attributes) -> float:
 def _fitted(kind: str, fitted: Attributes) -> dict[str, Tree]:
     """The attributes of a fitted model."""
     new = dict(fitted)
+    if kind == "LatentSemanticKMeans":
+        new |= {"_n_clusters": new.pop("n_components_"), "_left": new.pop("reconstruction_err_") ** 2}
+        new["_losses"] = [_object("Frobenius", weights=None)]
     if "_bound_terms" not in new:
         return new
     on_features = new.pop("_coding", [])

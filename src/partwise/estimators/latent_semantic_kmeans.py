@@ -10,25 +10,26 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..clusters import Assignment
+from ..core.operand import Operand
 from ..core.storage import as_operand
-from ..core.types import Array, IntArray
+from ..core.types import Array
 from ..core.units import Unit
 from ..persistence import Persistent
-from .fitted import rebuilt
+from ..terms import Frobenius
+from .fitted import FittedFactorization
 from .options import Count, RandomState
 from .parameters import Parametrised
-from .sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from .sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 from .sklearn_names import ExplainsNames
-from .units import check_new_X, codes_outside
 from .validation import check_X
 
 
 class LatentSemanticKMeans(
     ExplainsNames,
+    FittedFactorization,
     Persistent,
     Parametrised,
     ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
     ClusterMixin,
     BaseEstimator,
 ):
@@ -113,76 +114,27 @@ class LatentSemanticKMeans(
         # As in TruncatedSVD, except for the shares of variance, which are undefined for constant data.
         U, _, Vt = randomized_svd(X, min(wanted, n, m), n_iter=5, random_state=int(seeds[0]), flip_sign=False)
         _, Vt = svd_flip(U, Vt, u_based_decision=False)
-        self.components_ = np.ascontiguousarray(Vt, X.dtype)
-        codes = np.ascontiguousarray(X @ self.components_.T)
-        self.n_components_ = self.n_components
-        # Rows of H are orthonormal, so the squares of X are those of W plus those of the residual.
-        left = as_operand(X).row_squared_norms().sum() - as_operand(codes).row_squared_norms().sum()
-        self.reconstruction_err_ = float(unit.outside(np.sqrt(max(left, 0.0)), 1.0))
+        components = np.ascontiguousarray(Vt, X.dtype)
+        codes = np.ascontiguousarray(X @ components.T)
+        # Rows of H are orthonormal, so the squares of X are those of W and those of what W H leaves.
+        self._left = float(as_operand(X).row_squared_norms().sum() - as_operand(codes).row_squared_norms().sum())
+        self._losses, self._n_clusters = [Frobenius()], self.n_components
         self._assignment = Assignment(codes.copy(), "kmeans", int(seeds[1]), self.n_components)
         self._unit = unit.fitting(codes)
-        self.embedding_, self.components_ = self._unit.codes(codes), self._unit.components(self.components_)
+        self.embedding_, self.components_ = self._unit.codes(codes), self._unit.components(components)
         return self
 
-    def transform(self, X: Any) -> Array:
-        """Codes of samples, X Hᵀ.
+    def _code(self, X: Operand) -> Array:
+        return X.dot(self._inner_components(X.dtype))
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        W : ndarray of shape (n_samples, n_dimensions)
-        """
-        codes = self._code(X)
-        return codes_outside(self._unit, codes)
-
-    def _code(self, X: Any) -> Array:
-        """Codes in the unit of the fit."""
-        check_is_fitted(self, "embedding_")
-        X = check_new_X(self, X)
-        components = self._unit.components_inside(self.components_)
-        return np.asarray(X @ components.T.astype(X.dtype, copy=False))
-
-    def inverse_transform(self, X: Any) -> Array:
-        """Bring codes back to the space of the data: W H, for codes W.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_dimensions)
-            The codes; the name is that of scikit-learn.
-
-        Returns
-        -------
-        X_original : ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self, "embedding_")
-        return rebuilt(X, self.components_)
+    def _misfit(self) -> float:
+        return self._left
 
     @property
-    def labels_(self) -> IntArray:
-        """Cluster of every training sample, computed on first access."""
+    def n_components_(self) -> int:
+        """Number of clusters."""
         check_is_fitted(self, "embedding_")
-        return self._assignment.labels
-
-    def predict(self, X: Any) -> IntArray:
-        """Cluster labels of new samples.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of int, shape (n_samples,)
-        """
-        codes = self._code(X)
-        return self._assignment.predict(codes.astype(self.embedding_.dtype, copy=False))
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
+        return self._n_clusters
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
