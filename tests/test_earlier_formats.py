@@ -25,7 +25,8 @@ def test_golden_files(file, tmp_path):
     expected = np.load(file.parent / "expected" / file.name)
     for again in (model, load(tmp_path / "again.npz")):
         if "refusal" in expected:
-            with pytest.raises(ValueError, match=re.escape(str(expected["refusal"]))):
+            # The words may change, what they say may not.
+            with pytest.raises(ValueError, match=re.escape(str(expected["refusal"]).partition(":")[0])):
                 again.transform(expected["X"])
             continue
         codes = again.transform(expected["X"])
@@ -69,7 +70,7 @@ def described(tree):
 
 def test_every_bound_term_of_format_1_is_tried():
     fitted = [from_text(read_arrays(file, "a model")["header"])["fitted"] for file in GOLDEN.glob("format-1/*.npz")]
-    in_files = set().union(*(described(each["_bound_terms"]) for each in fitted))
+    in_files = set().union(*(described(each.get("_bound_terms", [])) for each in fitted))
     assert CODING.keys() <= in_files | {tree["object"] for tree, _ in OTHERS}
 
 
