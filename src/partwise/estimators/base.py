@@ -192,7 +192,7 @@ class BaseFactorization(
         -------
         problem : partwise.solvers.Problem
         """
-        # Nothing is fitted: what posing a problem leaves behind is left to a copy.
+        # Nothing is fitted: posing a problem changes only a copy.
         method = copy(self)
         method._validate_params()
         X, exponent = check_X(method, X, self.missing, reset=True)

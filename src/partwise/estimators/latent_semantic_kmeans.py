@@ -116,7 +116,7 @@ class LatentSemanticKMeans(
         _, Vt = svd_flip(U, Vt, u_based_decision=False)
         components = np.ascontiguousarray(Vt, X.dtype)
         codes = np.ascontiguousarray(X @ components.T)
-        # Rows of H are orthonormal, so the squares of X are those of W and those of what W H leaves.
+        # Rows of H are orthonormal, so the squares of X are those of W plus those of the residual.
         self._left = float(as_operand(X).row_squared_norms().sum() - as_operand(codes).row_squared_norms().sum())
         self._losses, self._n_clusters = [Frobenius()], self.n_components
         self._assignment = Assignment(codes.copy(), "kmeans", int(seeds[1]), self.n_components)

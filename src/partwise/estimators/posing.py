@@ -26,7 +26,7 @@ from .validation import check_factors, refuse_unknown, what_is_missing
 
 
 class Posing(ABC):
-    """The half of every estimator that comes before the fit. A subclass says in `_terms` what is minimised."""
+    """The half of every estimator that comes before the fit. A subclass names its terms in `_terms`."""
 
     # Parameters and fitted attributes of the other halves.
     n_components: Any
