@@ -22,6 +22,9 @@ from .point import Solver
 from .scale import apply_scale, normalise
 from .starting import Start
 
+# How long to run unless told otherwise.
+ORDINARY = Options()
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -220,13 +223,14 @@ class Minimum(NamedTuple):
     unit: Factor | None
 
 
-def solve(problem: Problem, options: Options) -> Minimum:
+def solve(problem: Problem, options: Options = ORDINARY) -> Minimum:
     """Gauge the terms, minimise their sum, and scale the factors.
 
     Parameters
     ----------
     problem : Problem
-    options : Options
+    options : Options, optional
+        How long to run; by default at most 200 sweeps to a tolerance of 1e-6.
     """
     domains = problem.bound_domains
     terms, unit, domains = apply_scale(problem.bound, problem.scale, domains)
