@@ -75,10 +75,6 @@ class FittedFactorization(TransformerMixin):
         -------
         W : ndarray of shape (n_samples, n_components)
         """
-        return self._code_checked(X)
-
-    def _code_checked(self, X: Any) -> Array:
-        """Codes of new samples as a plain array, whatever `set_output` asks of `transform`."""
         return codes_outside(self._unit, self._code(self._checked_new(X)))
 
     def _checked_new(self, X: Any) -> Operand:

@@ -14,7 +14,6 @@ from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
 from .extrapolation import Extrapolating
 from .multilevel import Level
-from .point import entered
 from .systems import RowSystem, assemble
 
 MAX_PASSES = 8
@@ -44,10 +43,6 @@ class Coordinate(Extrapolating):
         self._is_coupled = False
         self._coupled: tuple[RowMatrix, ...] = ()
         self._level: Level | None = None
-
-    def prepare(self, state: State) -> State:
-        """Any start in the domains is suitable."""
-        return entered(self._objective, state)
 
     def begin_sweep(self) -> None:
         """Count a sweep, for solvers with their own step for one factor: the first sweeps are gentle."""

@@ -16,7 +16,7 @@ from ..core.objective import Objective
 from ..core.rounding import noise
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
-from .point import Point, Remembering
+from .point import Point, Remembering, entered
 
 BETA_START, BETA_GROWTH, BETA_SHRINK, CEILING_GROWTH = 0.5, 1.05, 1.5, 1.01
 
@@ -49,6 +49,10 @@ class Extrapolating(Remembering, ABC):
         self._last: dict[Factor, Array] = {}
         # Memory for extrapolated components: fresh memory would cost as much as the step.
         self._ahead_memory: Array | None = None
+
+    def prepare(self, state: State) -> State:
+        """Any start in the domains is suitable."""
+        return entered(self._objective, state)
 
     @abstractmethod
     def _code(self, state: State, beta: float) -> tuple[State, Array]:

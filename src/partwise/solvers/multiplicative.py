@@ -55,10 +55,6 @@ class Multiplicative(Remembering):
             state = self._step(state, factor)
         return Point.at(self._objective, state)
 
-    def step_codes(self, state: State) -> State:
-        """The state with its codes stepped."""
-        return self._step(state, CODES)
-
     def _step(self, state: State, factor: Factor) -> State:
         F, split, domain = state[factor], self._objective.split(state, factor), self._objective.domains[factor]
         if isinstance(rest_of(domain), Simplex):

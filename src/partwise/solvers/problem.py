@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -163,9 +163,7 @@ class Problem:
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Use our own threads for products within the context."""
-        with ExitStack() as stack:
-            for operand in {id(X): X for X in (self.X, self.features)}.values():
-                stack.enter_context(operand.at_work())
+        with self.X.at_work(), self.features.at_work():
             yield
 
     @property

@@ -18,7 +18,6 @@ from ..core.types import CODES, COMPONENTS, Array, Factor
 from .coordinate import MAX_PASSES, PASS_TOLERANCE
 from .extrapolation import Extrapolating
 from .multilevel import Chain
-from .point import entered
 from .systems import RowSystem, assemble
 
 # The first sweeps decide in which minimum a run ends, see `solvers.coordinate`. Fewer and longer ones do as well here,
@@ -46,10 +45,6 @@ class RowCoordinate(Extrapolating):
         # Whether rows are coupled, which the first sweep shows.
         self._is_coupled = False
         self._chain = Chain()
-
-    def prepare(self, state: State) -> State:
-        """Any start in the domains is suitable."""
-        return entered(self._objective, state)
 
     def _is_gentle(self, sweep: int) -> bool:
         return sweep <= GENTLE_SWEEPS and not self._is_coupled

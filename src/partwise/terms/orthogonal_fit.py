@@ -23,16 +23,8 @@ from ..core.units import Powers
 from .frobenius import BoundFrobenius, Frobenius
 
 
-@dataclass(frozen=True)
-class OrthogonalFit(Term):
-    """‖X − W H‖² over codes with WᵀW = I."""
-
-    def bind(
-        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
-    ) -> BoundTerm:
-        """Every sample counts once."""
-        _refuse_weights(sample_weight)
-        return BoundOrthogonalFit()
+class _SquaredError(Term):
+    """New samples are scored by the squared error itself, which has no parameter."""
 
     def scoring(self) -> Term:
         """The squared error."""
@@ -46,6 +38,18 @@ class OrthogonalFit(Term):
     def units(self, powers: Powers) -> Mapping[str, float]:
         """It has no parameter."""
         return {}
+
+
+@dataclass(frozen=True)
+class OrthogonalFit(_SquaredError):
+    """‖X − W H‖² over codes with WᵀW = I."""
+
+    def bind(
+        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
+    ) -> BoundTerm:
+        """Every sample counts once."""
+        _refuse_weights(sample_weight)
+        return BoundOrthogonalFit()
 
 
 class BoundOrthogonalFit(BoundFrobenius):
@@ -60,7 +64,7 @@ class BoundOrthogonalFit(BoundFrobenius):
 
 
 @dataclass(frozen=True)
-class TriFit(Term):
+class TriFit(_SquaredError):
     """‖X − F S Gᵀ‖² over factors with FᵀF = I, GᵀG = I."""
 
     def bind(
@@ -69,19 +73,6 @@ class TriFit(Term):
         """Every sample counts once."""
         _refuse_weights(sample_weight)
         return BoundTriFit()
-
-    def scoring(self) -> Term:
-        """The squared error."""
-        return Frobenius()
-
-    @property
-    def order(self) -> float:
-        """It is a square."""
-        return 2.0
-
-    def units(self, powers: Powers) -> Mapping[str, float]:
-        """It has no parameter."""
-        return {}
 
 
 class BoundTriFit(BoundTerm):
