@@ -84,7 +84,7 @@ def test_a_reason_comes_when_samples_are_coded_and_not_before():
     with pytest.raises(ValueError, match=r"^not today$"):
         Uncodable("not today").bind(END.X)
     model = Factorization(2, terms=[Frobenius(), Smoothness(S)], max_iter=3, tol=0, random_state=0).fit(TRAIN)
-    with pytest.raises(ValueError, match="S of the smoothness term covers only the training samples"):
+    with pytest.raises(ValueError, match="S of the smoothness term covers the training samples only"):
         model.transform(NEW)
 
 

@@ -17,7 +17,7 @@ from ..core.types import CODES, Array
 from .penalties import check_strength
 
 ONLY_TRAINING_SAMPLES = (
-    "New samples cannot be coded: the matrix S of the smoothness term covers only the training samples. "
+    "New samples cannot be coded: the matrix S of the smoothness term covers the training samples only. "
     "Use embedding_ for these, or a term that builds its graph from the data (NeighborGraph)."
 )
 
