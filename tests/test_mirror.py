@@ -39,6 +39,8 @@ ELSEWHERE = {
     "files/plain": "test_persistence, test_saved_parameters",
     "kernels/descent": "kernels/test_kernels",
     "kernels/neighbors": "graphs/test_searches",
+    "plots/choices": "plots/test_displays, plots/test_curves",
+    "plots/components": "plots/test_displays",
     "report/charts": "report/test_markup",
     "report/reproduction": "experiments/test_results, report/test_in_browser",
     "selection/grids": "selection/test_choice",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from . import experiments as experiments
     from . import graphs as graphs
     from . import metrics as metrics
+    from . import plots as plots
     from . import selection as selection
     from . import terms as terms
     from . import testing as testing
@@ -81,6 +82,7 @@ _ROOMS = (
     "experiments",
     "graphs",
     "metrics",
+    "plots",
     "selection",
     "terms",
     "testing",

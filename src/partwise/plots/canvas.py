@@ -15,6 +15,19 @@ DPI = 144
 INK, MUTED, RULE, PAPER = "#1d2b4f", "#6b7280", "#d9dce3", "#ffffff"
 # From the ground of an image, a little darker than the page, to ink.
 SHADES = ("#f0f1f5", "#c3cee6", "#7f9bd0", "#3f5fa8", "#1d2b4f")
+# Of lines and clusters; they begin again where there are more.
+PALETTE = (
+    *("#3b68c4", "#d9772b", "#2f9e6e", "#c0417a", "#7a5cc7"),
+    *("#1c93ad", "#b08a1e", "#c94a44", "#6b8f2a", "#7a808c"),
+)
+UNKNOWN = "#c9cdd6"
+
+
+def shading() -> Any:
+    """The colour map of all pictures, from ground (0) to ink (1); nothing where there is no number."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("partwise", SHADES).with_extremes(bad=(0, 0, 0, 0))
 
 
 class Canvas:
@@ -27,11 +40,10 @@ class Canvas:
     """
 
     def __init__(self, width: int, height: int):
-        from matplotlib.colors import LinearSegmentedColormap
         from matplotlib.figure import Figure
 
         self._width, self._height = width, height
-        self._shades = LinearSegmentedColormap.from_list("partwise", SHADES).with_extremes(bad=(0, 0, 0, 0))
+        self._shades = shading()
         self.figure: Figure = Figure(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor=PAPER)
 
     def write(self, x: float, y: float, text: str, size: float, colour: str = INK, **style: Any) -> None:
@@ -57,8 +69,8 @@ class Canvas:
         axes.set_axis_off()
 
 
-def mosaic(images: Array, full: Array, gap: int) -> Array:
-    """Images side by side, shaded from 0 to 1, with NaN between them.
+def mosaic(images: Array, full: Array, gap: int, lowest: float = 0.0) -> Array:
+    """Images side by side, shaded from `lowest` to 1, with NaN between them.
 
     Parameters
     ----------
@@ -67,8 +79,10 @@ def mosaic(images: Array, full: Array, gap: int) -> Array:
         The value shown as full ink, for each image.
     gap : int
         Columns between two images.
+    lowest : float, default=0.0
+        −1 where negative entries are shown, too.
     """
-    shaded = np.clip(images / np.where(full > 0, full, 1)[:, None, None], 0, 1)
+    shaded = np.clip(images / np.where(full > 0, full, 1)[:, None, None], lowest, 1)
     fence = np.full((*images.shape[:2], gap), np.nan)
     strips = np.concatenate([shaded, fence], axis=2)
     return np.concatenate(list(strips), axis=1)[:, :-gap]

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..core.types import Array, IntArray
+from ..core.types import IntArray
 from ..experiments.comparison import Comparison
 from ..experiments.outcomes import Outcome
 from ..metrics import matched_counts
+from ..plots.codes import plane, some_rows
+from ..plots.convergence import above_last, term_shares, terms_of
 from .charts import Series, area_chart, colour_key, line_chart, scatter
 from .markup import Markup, element
 from .page import Section
@@ -17,10 +19,6 @@ from .tables import shaded
 
 # t-SNE of this many samples takes about a second.
 MOST_ON_A_MAP = 600
-PERPLEXITY = 30
-NOT_TERMS = ("objective", "time")
-# Values this close to the last one, as a share of the first, count as the last.
-SMALLEST_EXCESS = 1e-8
 
 
 def convergence(outcomes: Sequence[Outcome]) -> Section:
@@ -30,15 +28,9 @@ def convergence(outcomes: Sequence[Outcome]) -> Section:
         return Section("convergence", "Convergence", ())
     lines: dict[str, list[Series]] = {"sweep": [], "time in seconds": []}
     for colour, outcome in swept:
-        objective = np.asarray(outcome.history["objective"])
-        excess = (objective[:-1] - objective[-1]) / abs(objective[0])
-        shown = excess > SMALLEST_EXCESS
-        for x_label, x in (
-            ("sweep", np.arange(len(objective))),
-            ("time in seconds", np.asarray(outcome.history["time"])),
-        ):
-            series = Series(outcome.name, x[:-1][shown].tolist(), excess[shown].tolist(), colour, marked=False)
-            lines[x_label].append(series)
+        excess, sweeps = above_last(outcome.history)
+        for x_label, x in (("sweep", sweeps), ("time in seconds", np.asarray(outcome.history["time"])[sweeps])):
+            lines[x_label].append(Series(outcome.name, x.tolist(), excess.tolist(), colour, marked=False))
     charts = [
         line_chart(series, x_label, "above its last value", title=f"Objective against {x_label}", log_y=True)
         for x_label, series in lines.items()
@@ -52,14 +44,13 @@ def convergence(outcomes: Sequence[Outcome]) -> Section:
 
 
 def _term_chart(outcome: Outcome) -> Iterator[Markup]:
-    terms = {name: values for name, values in outcome.history.items() if name not in NOT_TERMS}
-    if len(terms) < 2:
+    terms = terms_of(outcome.history)
+    if not terms:
         return
     sweeps = np.arange(len(outcome.history["objective"]), dtype=float)
     title = f"Terms of the objective of {outcome.name}"
-    if all(min(values) >= 0 for values in terms.values()):
-        values = np.array(list(terms.values()))
-        shares = 100 * values / np.maximum(values.sum(axis=0), 1e-300)
+    shares = term_shares(terms)
+    if shares is not None:
         yield area_chart(list(terms), sweeps.tolist(), shares, "sweep", "share in %", title)
     else:
         series = [
@@ -71,14 +62,12 @@ def _term_chart(outcome: Outcome) -> Iterator[Markup]:
 def code_maps(comparison: Comparison) -> Section:
     """The codes in the plane, by class and by cluster; k-means has a centre per sample instead of a code."""
     data = comparison.data
-    rng = np.random.RandomState(comparison.seed)
-    n = len(data.y)
-    chosen = np.sort(rng.choice(n, min(n, MOST_ON_A_MAP), replace=False))
+    chosen = some_rows(len(data.y), MOST_ON_A_MAP, comparison.seed)
     figures = []
     for outcome in comparison.outcomes:
         if not outcome.history or len(chosen) < 3:
             continue
-        points = _plane(outcome.codes[chosen], comparison.seed)
+        points = plane(outcome.codes[chosen], comparison.seed)
         clusters, names = _name_clusters(outcome.labels, data.y, data.class_names)
         if (data.y >= 0).any():
             figures.append(scatter(points, data.y[chosen], data.class_names, f"{outcome.name}, by class"))
@@ -91,14 +80,6 @@ def code_maps(comparison: Comparison) -> Section:
         "groups mean little. Clusters have the colour of the class they are matched to."
     )
     return Section("map", "Map of the codes", (key, element("div", *figures, class_="grid-of maps")), note)
-
-
-def _plane(codes: Array, seed: int) -> Array:
-    from sklearn.manifold import TSNE
-
-    perplexity = min(PERPLEXITY, (len(codes) - 1) / 3)
-    tsne = TSNE(2, init="random", perplexity=perplexity, max_iter=500, random_state=seed)
-    return np.asarray(tsne.fit_transform(np.asarray(codes, np.float64)))
 
 
 def _name_clusters(labels: IntArray, y: IntArray, class_names: Sequence[str]) -> tuple[IntArray, list[str]]:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from ..core.types import Array, IntArray
 from ..experiments.comparison import Comparison
 from ..experiments.outcomes import Outcome, match_components
+from ..plots.features import largest_entries
 from .images import picture
 from .markup import Markup, element, join
 from .page import Section
@@ -64,7 +65,7 @@ def _term_lists(outcome: Outcome, shown: IntArray, captions: dict[int, str], ter
     for j in shown.tolist():
         weights = outcome.components[j]
         total = float(np.abs(weights).sum()) or 1.0
-        top = np.argsort(-weights, kind="stable")[:TOP_TERMS]
+        top = largest_entries(weights[None], TOP_TERMS)[0]
         items = [
             element(
                 "li",
