@@ -3,7 +3,7 @@
     python -m docs.methods
 
 What a method accepts is read from its tags, its parameters and the signature of `fit`; its objective is the formula at
-the top of its docstring; its class names its paper and its cost.
+the top of its docstring. Papers and costs are listed here.
 """
 
 from __future__ import annotations
@@ -49,6 +49,94 @@ COLUMNS = (
     ("cost per sweep", ":--"),
 )
 
+# The paper of every method, and what a sweep costs.
+PAPERS_AND_COSTS = {
+    "CauchyNMF": (
+        "Guan et al. 2019",
+        "5 n m k, and the weights of n m entries",
+    ),
+    "ConceptFactorization": (
+        "Cai, He & Han 2011; Xu & Gong 2004",
+        "about 53 T + edges · k (9 T multiplicative)",
+    ),
+    "ConstrainedNMF": (
+        "Liu & Wu 2010",
+        "2 T on one row per class and unlabelled sample",
+    ),
+    "ConvexNMF": (
+        "Ding, Li & Jordan 2010",
+        "about 28 T (6 T multiplicative)",
+    ),
+    "Factorization": (
+        "any sum of terms",
+        "2 T + what the terms add",
+    ),
+    "GraphNMF": (
+        "Cai, He & Han 2008",
+        "2 T + edges · k (up to (k + 3) T with missing entries)",
+    ),
+    "KernelGraphNMF": (
+        "Tolić, Antulov-Fantulin & Kopriva 2018",
+        "about 28 T + edges · k (6 T multiplicative), T with the kernel's features",
+    ),
+    "LatentSemanticKMeans": (
+        "Deerwester et al. 1990",
+        "once: about 10 T",
+    ),
+    "LocalCoordinateNMF": (
+        "Chen, Zhang, Cai, Liu & He 2013",
+        "2 T (+ edges · k)",
+    ),
+    "LocalLearningClustering": (
+        "Wu & Schölkopf 2006",
+        "once: neighbours, and k eigenvectors of a sparse n × n matrix",
+    ),
+    "LocalLearningNMF": (
+        "Gu & Zhou 2009",
+        "2 T + nnz(L) · k",
+    ),
+    "LocalNMF": (
+        "Li et al. 2001",
+        "4 T over the entries that are stored",
+    ),
+    "LocalSimilarityNMF": (
+        "Hou & Peng",
+        "about 31 T (8 T multiplicative)",
+    ),
+    "NMF": (
+        "Lee & Seung 1999, 2001; Févotte & Idier 2011; Xu, Liu & Gong 2003 (weighting)",
+        "2 T (4 T for divergences; up to (k + 3) T with missing entries)",
+    ),
+    "NormalizedCut": (
+        "Shi & Malik 2000",
+        "once: neighbours, and k eigenvectors of a sparse n × n matrix",
+    ),
+    "OrthogonalNMF": (
+        "Ding, Li, Peng & Park 2006; Pompili et al. 2014",
+        "T + nnz(X) (2 T multiplicative)",
+    ),
+    "OrthogonalTriNMF": (
+        "Ding, Li, Peng & Park 2006",
+        "2 T",
+    ),
+    "SemiNMF": (
+        "Ding, Li & Jordan 2010",
+        "2 T + (n + m) k²",
+    ),
+    "SparsenessNMF": (
+        "Hoyer 2004",
+        "2 T + 8 (n + m) k² + sorting",
+    ),
+    "TensorNMF": (
+        "Shashua & Hazan 2005",
+        "2 T + 4 m k for every axis",
+    ),
+    "WeightedNMF": (
+        "Kim & Choi 2009",
+        "(k + 3) T over the entries that count (2 T without weights)",
+    ),
+}
+
 
 def page() -> str:
     """The whole page."""
@@ -73,11 +161,12 @@ def _table(columns: tuple[tuple[str, str], ...], rows: list[list[str]]) -> str:
 
 
 def _row(name: str, kind: type[Any]) -> list[str]:
+    paper, cost = PAPERS_AND_COSTS[name]
     model = kind()
     tags, parameters = get_tags(model), model.get_params()
     return [
         f"[{name}](#{name.lower()})",
-        kind._paper,
+        paper,
         _solvers(kind),
         _mark(tags.input_tags.sparse),
         _mark(not tags.input_tags.positive_only),
@@ -85,7 +174,7 @@ def _row(name: str, kind: type[Any]) -> list[str]:
         _weights(kind, parameters),
         _mark(_uses_labels(kind, parameters)),
         _mark(hasattr(model, "transform")),
-        kind._cost,
+        cost,
     ]
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from .operand import Operand
 from .state import State
-from .types import CODES, COMPONENTS, Array, Factor
+from .types import CODES, COMPONENTS, Array, Factor, column_norms
 
 
 class TriState(State):
@@ -35,6 +37,13 @@ class TriState(State):
         for factor in (CODES, COMPONENTS):
             new._memo[factor] = self._memo[factor]
         return new
+
+    def normalised(self) -> TriState:
+        """The same product with columns of F and G at unit norm, or zero, and the scale in S."""
+        rows, columns = (np.where(norms > 0, norms, 1) for norms in map(column_norms, (self.W, self.Ht)))
+        dtype = self.W.dtype
+        S = (rows[:, None] * self.S * columns).astype(dtype)
+        return TriState(self.X, self.W / rows.astype(dtype), self.Ht / columns.astype(dtype), S)
 
     def arrays(self) -> dict[str, Array]:
         """The three factors by name."""

@@ -1,7 +1,5 @@
 """Base class of all estimators: the way from X to a fitted model, without any method or loop."""
 
-from __future__ import annotations
-
 from abc import ABCMeta
 from copy import copy
 from dataclasses import field, replace
@@ -14,15 +12,11 @@ from sklearn.utils._param_validation import Interval, InvalidParameterError
 from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks
 from ..callbacks.base import Interruption
 from ..clusters import Assignment
-from ..core.door import is_lent
-from ..core.types import CODES, COMPONENTS, Array, IntArray
-from ..core.units import Unit, scaled
+from ..core import CODES, COMPONENTS, Array, IntArray, Unit, is_lent, scaled
 from ..persistence import Persistent
 from ..selection.choice import choose
 from ..selection.grids import open_parameters
-from ..solvers.loop import Options, Result
-from ..solvers.problem import Minimum, Problem, solve
-from ..solvers.scale import rescaled
+from ..solvers import Minimum, Options, Problem, Result, rescaled, solve
 from .duplicates import warn_if_duplicate
 from .fitted import FittedFactorization
 from .loop_parameters import LoopParameters

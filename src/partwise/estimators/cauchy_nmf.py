@@ -1,22 +1,12 @@
 """Non-negative matrix factorisation with the truncated Cauchy loss."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import cast
 
 import numpy as np
 
-from ..core.objective import Objective
-from ..core.operand import Operand
-from ..core.state import State
-from ..core.term import Term
-from ..core.types import Array, IntArray
-from ..core.units import Unit
-from ..solvers.codes import code_rows
-from ..solvers.loop import Options, minimise
-from ..solvers.multiplicative import Multiplicative
-from ..solvers.problem import Minimum, Problem
+from ..core import Array, IntArray, Objective, Operand, State, Term, Unit
+from ..solvers import Minimum, Multiplicative, Options, Problem, code_rows, minimise
 from ..terms import Frobenius, TruncatedCauchy
 from ..terms.cauchy import residual_deviation, truncated_entries
 from .base import BaseFactorization
@@ -96,9 +86,6 @@ class CauchyNMF(BaseFactorization):
     cauchy_scale: Positive | Auto = "auto"
     truncation: PositiveOrInfinite = 3.0
     tol: NonNegative = 1e-5
-
-    _paper = "Guan et al. 2019"
-    _cost = "5 n m k, and the weights of n m entries"
 
     # Outliers spoil singular vectors first.
     _auto_init = "random"

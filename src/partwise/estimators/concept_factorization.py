@@ -1,8 +1,6 @@
 """Concept factorisation, plain and locally consistent."""
 
-from __future__ import annotations
-
-from ..core.term import Term
+from ..core import Term
 from ..terms.dual import DualFit
 from .dual import BaseDualFactorization
 from .graph_parameters import GraphBesideKernel
@@ -37,15 +35,6 @@ class ConceptFactorization(GraphBesideKernel, BaseDualFactorization, LabelledFac
     solver : {"auto", "projected", "multiplicative"}
         "projected", the default, uses coordinate descent for codes and accelerated projected gradient for coefficients.
         "multiplicative" makes, with ``scale=None``, the paper's steps. Neither raises the objective.
-    init : {"auto", "kmeans", "random"} or (W, P)
-        "auto" is "kmeans".
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        H = Pᵀ X at unit norm; only with the kernels "linear" and "cosine" (there of samples at unit norm).
-    dual_components_ : ndarray of shape (n_components, n_samples)
-        Pᵀ: how much of every sample is in every concept.
 
     Notes
     -----
@@ -65,10 +54,6 @@ class ConceptFactorization(GraphBesideKernel, BaseDualFactorization, LabelledFac
     """
 
     scale: AutoScale = "auto"
-
-    _paper = "Cai, He & Han 2011; Xu & Gong 2004"
-    _cost = "about 53 T + edges · k (9 T multiplicative)"
-
     _signed_data = True
 
     def _terms(self) -> list[Term]:

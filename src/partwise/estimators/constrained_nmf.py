@@ -1,18 +1,11 @@
 """Label-constrained non-negative matrix factorisation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
-from ..core.operand import Operand
-from ..core.storage import as_operand, group_means
-from ..core.term import Term
-from ..core.types import Array, IntArray
-from ..core.units import Unit
-from ..solvers.loop import Options
-from ..solvers.problem import Minimum, Problem
+from ..core import Array, IntArray, Operand, Term, Unit, as_operand, group_means
+from ..solvers import Minimum, Options, Problem
 from ..terms.constant import Constant
 from ..terms.divergence import order, row_potentials
 from .labelled import LabelledFactorization
@@ -68,9 +61,6 @@ class ConstrainedNMF(LabelledFactorization):
     """
 
     loss: Loss = "frobenius"
-
-    _paper = "Liu & Wu 2010"
-    _cost = "2 T on one row per class and unlabelled sample"
 
     def _uses_labels(self) -> bool:
         return True

@@ -1,7 +1,5 @@
 """What a parameter accepts, read from its type: one declaration serves type checkers and the check at run time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from types import NoneType, UnionType

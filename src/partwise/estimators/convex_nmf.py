@@ -1,9 +1,6 @@
 """Convex non-negative matrix factorisation."""
 
-from __future__ import annotations
-
-from ..core.term import Term
-from ..core.types import CODES, COMPONENTS
+from ..core import CODES, COMPONENTS, Term
 from ..terms.dual import DualFit
 from .dual import BaseDualFactorization
 
@@ -27,13 +24,6 @@ class ConvexNMF(BaseDualFactorization):
     init : {"auto", "kmeans", "random"} or (W, P)
         "auto" is "kmeans", the paper's start: codes at the clusters with 0.2 added, components at their means.
 
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        H = Pᵀ X at unit norm; only with the kernels "linear" and "cosine" (there of samples at unit norm).
-    dual_components_ : ndarray of shape (n_components, n_samples)
-        Pᵀ: how much of every sample is in every component; divided by its sum, a row is a convex combination.
-
     Notes
     -----
     A sweep costs two products with X for the codes and two per step on the coefficients, at most ten steps. Where K has
@@ -54,11 +44,8 @@ class ConvexNMF(BaseDualFactorization):
     True
     """
 
-    _paper = "Ding, Li & Jordan 2010"
-    _cost = "about 28 T (6 T multiplicative)"
-
-    _signed_data = True
     scale = "auto"
+    _signed_data = True
     _printed_powers = {CODES: 0.5, COMPONENTS: 0.5}  # noqa: RUF012
 
     def _terms(self) -> list[Term]:

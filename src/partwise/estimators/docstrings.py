@@ -1,7 +1,5 @@
 """Docstrings of classes that inherit parameters: each class documents what it declares, and help() shows everything."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterable, Mapping

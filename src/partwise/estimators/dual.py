@@ -1,28 +1,28 @@
 """Base class for estimators whose components are made of samples, H = Pᵀ Φ."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from ..core import (
+    COMPONENTS,
+    Array,
+    Factor,
+    IntArray,
+    KernelMatrix,
+    Objective,
+    Operand,
+    Powers,
+    Term,
+    Unit,
+    as_operand,
+    no_function,
+    scaled,
+)
 from ..core.domains import Domain
-from ..core.dual import KernelMatrix
-from ..core.objective import Objective
-from ..core.operand import Operand
-from ..core.storage import as_operand
-from ..core.term import Term
-from ..core.types import COMPONENTS, Array, Factor, IntArray
-from ..core.units import Powers, Unit, no_function, scaled
-from ..solvers.choice import choose_dual_solver
-from ..solvers.codes import code_rows
-from ..solvers.loop import Options
-from ..solvers.point import Solver
-from ..solvers.problem import Minimum, Problem
-from ..solvers.scale import codes_power
-from ..solvers.starting import DualStart, Start
+from ..solvers import DualStart, Minimum, Options, Problem, Solver, Start, choose_dual_solver, code_rows, codes_power
 from ..terms.dual import dual as dual_state
 from ..terms.orthogonality import Orthogonality
 from .feature_maps import feature_map
@@ -41,8 +41,8 @@ class BaseDualFactorization(UnweightedFactorization):
     kernel : {"linear", "cosine", "rbf", "precomputed"} or callable
         How samples are compared. "cosine" scales them to unit norm. "rbf", exp(−‖x − x'‖² / bandwidth), and a function
         of two arrays of samples that gives the matrix of kernel values use a Nyström map of `n_landmarks` features.
-        With "precomputed", X is the kernel itself (n × n, dense or sparse, positive semidefinite), and new samples
-        are given as their kernel values with the training samples.
+        With "precomputed", X is the kernel itself (n × n, dense or sparse, positive semidefinite; non-negative where
+        the data must be), and new samples are given as their kernel values with the training samples.
     bandwidth : float
         Of the rbf kernel; by default the mean squared distance between samples.
     n_landmarks : int
@@ -56,9 +56,10 @@ class BaseDualFactorization(UnweightedFactorization):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        H = Pᵀ X; only with the kernels "linear" and "cosine" (there of samples at unit norm).
+        H = Pᵀ X, at unit norm unless a penalty on the codes settles the scale; only with the kernels "linear" and
+        "cosine" (there of samples at unit norm).
     dual_components_ : ndarray of shape (n_components, n_samples)
-        Pᵀ: how much of every sample is in every component.
+        Pᵀ: how much of every sample is in every component; divided by its sum, a row is a convex combination.
     """
 
     kernel: Kernel = "linear"

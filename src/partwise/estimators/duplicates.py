@@ -1,11 +1,8 @@
 """Components that repeat others: under a quadratic penalty on the codes it pays to split a component."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
-from ..core.term import BoundTerm
-from ..core.types import CODES, Array, Factor
+from ..core import CODES, Array, BoundTerm, Factor
 from ..core.warn import warn
 from ..exceptions import DuplicateComponentsWarning
 from ..metrics.distinct import repeats

@@ -1,16 +1,11 @@
 """Any sum of terms, for inventing methods."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any
 
+from ..core import CODES, COMPONENTS, FACTORS, Factor, Missing, Term, Unit, Unscalable
 from ..core.domains import NON_NEGATIVE, Domain, Free, OneEntry, Simplex, UnitNorm
-from ..core.operand import Missing
-from ..core.term import Term
-from ..core.types import CODES, COMPONENTS, FACTORS, Factor
-from ..core.units import Unit, Unscalable
-from ..solvers.starting import FreeStart, Start
+from ..solvers import FreeStart, Start
 from ..terms import Frobenius
 from .labelled import LabelledFactorization
 from .options import DomainName
@@ -78,9 +73,6 @@ class Factorization(LabelledFactorization):
     codes: DomainName | Domain = "non-negative"
     components: DomainName | Domain = "non-negative"
     missing: Missing = None
-
-    _paper = "any sum of terms"
-    _cost = "2 T + what the terms add"
 
     def _terms(self) -> list[Term]:
         terms: list[Term] = [Frobenius()] if self.terms is None else list(self.terms)

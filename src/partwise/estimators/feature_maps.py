@@ -4,18 +4,13 @@ A map is fitted to the training samples, gives their :class:`KernelMatrix`, and 
 them stores training samples, except the landmarks of :class:`Nystroem`.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..core.dual import FeatureKernel, GivenKernel, KernelMatrix
-from ..core.operand import Operand
-from ..core.storage import as_operand
-from ..core.types import Array
+from ..core import Array, FeatureKernel, GivenKernel, KernelMatrix, Operand, as_operand
 
 # Kernel values between samples and landmarks are computed in blocks of about this many.
 BLOCK_VALUES = 2**22

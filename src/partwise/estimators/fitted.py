@@ -1,7 +1,5 @@
 """What a fitted model can do: code, label, score and reconstruct samples."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -10,15 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..clusters import Assignment
+from ..core import Array, BoundTerm, IntArray, Missing, Operand, State, Term, Unit, as_operand, read_data, scaled
 from ..core.domains import NON_NEGATIVE, Domain
-from ..core.door import read_data
-from ..core.operand import Missing, Operand
-from ..core.state import State
-from ..core.storage import as_operand
-from ..core.term import BoundTerm, Term
-from ..core.types import Array, IntArray
-from ..core.units import Unit, scaled
-from ..solvers.codes import code_samples, coding_terms
+from ..solvers import code_samples, coding_terms
 from ..terms import BetaDivergence
 from ..terms.divergence import order
 from .sklearn_bases import TransformerMixin

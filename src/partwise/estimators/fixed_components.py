@@ -1,19 +1,13 @@
 """Components that are known, and stay as they are while others are learned beside them."""
 
-from __future__ import annotations
-
 from numbers import Integral
 from typing import Annotated, Any
 
 import numpy as np
 
+from ..core import COMPONENTS, Factor, Fixed, IntArray, Operand, Unit, Unscalable
 from ..core.domains import Domain
-from ..core.fixed import Fixed
-from ..core.operand import Operand
-from ..core.types import COMPONENTS, Factor, IntArray
-from ..core.units import Unit, Unscalable
-from ..solvers.loop import Options
-from ..solvers.problem import Problem
+from ..solvers import Options, Problem
 from .open_components import OpenFactorization
 
 

@@ -1,9 +1,6 @@
 """Graph regularised non-negative matrix factorisation."""
 
-from __future__ import annotations
-
-from ..core.operand import Missing
-from ..core.term import Term
+from ..core import Missing, Term
 from .fixed_components import FixedComponents
 from .graph_parameters import GraphOnCodes
 from .labelled import LabelledFactorization
@@ -59,9 +56,6 @@ class GraphNMF(GraphOnCodes, LossBesidePenalty, FixedComponents, LabelledFactori
     """
 
     missing: Missing = None
-
-    _paper = "Cai, He & Han 2008"
-    _cost = "2 T + edges · k (up to (k + 3) T with missing entries)"
 
     def _terms(self) -> list[Term]:
         return [fit_term(self.loss), *self._graph_terms()]

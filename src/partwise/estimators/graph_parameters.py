@@ -1,12 +1,9 @@
 """The graph of neighbours as parameters, and the terms built from them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import cast
 
-from ..core.state import State
-from ..core.term import BoundTerm, Term
+from ..core import BoundTerm, State, Term
 from ..terms import NeighborGraph
 from ..terms.graph import graph_origin
 from .options import (

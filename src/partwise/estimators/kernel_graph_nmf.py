@@ -1,11 +1,8 @@
 """Kernel orthogonal non-negative matrix factorisation with a graph."""
 
-from __future__ import annotations
-
 from typing import cast
 
-from ..core.term import Term
-from ..core.types import CODES, COMPONENTS
+from ..core import CODES, COMPONENTS, Term
 from ..terms.dual import DualFit
 from ..terms.orthogonality import Orthogonality
 from .dual import BaseDualFactorization
@@ -42,18 +39,6 @@ class KernelGraphNMF(GraphBesideKernel, BaseDualFactorization, LabelledFactoriza
     init : {"auto", "kmeans", "random"} or (W, P)
         "auto" is "kmeans" on the features. The stronger the orthogonality, the more the clusters are those of the
         start.
-    assign : {"argmax", "kmeans"}
-        How codes become labels.
-
-    Attributes
-    ----------
-    dual_components_ : ndarray of shape (n_components, n_samples)
-        Pᵀ: how much of every sample is in every component.
-    history_ : dict of list
-        "objective", the terms "fit", "graph" and "orthogonality", and "time" (seconds) after each sweep; entry 0 is the
-        start.
-    components_ : ndarray of shape (n_components, n_features)
-        Pᵀ X; only with the kernels "linear" and "cosine" (there of samples at unit norm).
 
     Notes
     -----
@@ -77,9 +62,6 @@ class KernelGraphNMF(GraphBesideKernel, BaseDualFactorization, LabelledFactoriza
     graph_strength: NonNegative = 1.0
     kernel: Kernel = "rbf"
     assign: Assign = "argmax"
-
-    _paper = "Tolić, Antulov-Fantulin & Kopriva 2018"
-    _cost = "about 28 T + edges · k (6 T multiplicative), T with the kernel's features"
 
     _signed_data = True
     # A graph is measured where components have unit norm, unless codes are orthogonal.

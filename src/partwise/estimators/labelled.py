@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.threads import one_thread
-from ..core.types import Array, IntArray
+from ..core import Array, IntArray, one_thread
 from ..graphs import check_labels
 from .base import BaseFactorization
 

@@ -1,8 +1,5 @@
 """K-means in the latent semantic space."""
 
-from __future__ import annotations
-
-from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -10,29 +7,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..clusters import Assignment
-from ..core.operand import Operand
-from ..core.storage import as_operand
-from ..core.types import Array
-from ..core.units import Unit
-from ..persistence import Persistent
+from ..core import Array, Operand, Unit, as_operand
 from ..terms import Frobenius
 from .fitted import FittedFactorization
-from .options import Count, RandomState
-from .parameters import Parametrised
-from .sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
-from .sklearn_names import ExplainsNames
-from .validation import check_X
+from .options import Count
+from .sklearn_bases import ClassNamePrefixFeaturesOutMixin
+from .spectral import BaseEmbeddingClustering
 
 
-class LatentSemanticKMeans(
-    ExplainsNames,
-    FittedFactorization,
-    Persistent,
-    Parametrised,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    BaseEstimator,
-):
+class LatentSemanticKMeans(FittedFactorization, ClassNamePrefixFeaturesOutMixin, BaseEmbeddingClustering):
     r"""K-means on the leading singular vectors (LSI + k-means).
 
     Minimises, over codes W (n × k) and components H (k × m) with orthonormal rows, both of either sign,
@@ -44,12 +27,8 @@ class LatentSemanticKMeans(
 
     Parameters
     ----------
-    n_components : int
-        Number of clusters.
     n_dimensions : int
         Number of singular vectors, k; by default as many as clusters.
-    random_state : int, RandomState or None
-        Source of random numbers; an int makes fits repeatable.
 
     Attributes
     ----------
@@ -57,14 +36,8 @@ class LatentSemanticKMeans(
         The right singular vectors, H.
     embedding_ : ndarray of shape (n_samples, n_dimensions)
         The codes W = X Hᵀ.
-    labels_ : ndarray of int, shape (n_samples,)
-        Clusters, by the best of 20 runs of k-means on first access.
-    n_components_ : int
-        Number of clusters.
     reconstruction_err_ : float
         ‖X − W H‖.
-    n_features_in_ : int
-        Number of features of X.
 
     Examples
     --------
@@ -77,12 +50,7 @@ class LatentSemanticKMeans(
     True
     """
 
-    n_components: Count = field(default=8, kw_only=False)
     n_dimensions: Count | None = None
-    random_state: RandomState = None
-
-    _paper = "Deerwester et al. 1990"
-    _cost = "once: about 10 T"
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the singular vectors.
@@ -99,12 +67,9 @@ class LatentSemanticKMeans(
         """
         from sklearn.utils.extmath import randomized_svd, svd_flip
 
-        self._validate_params()
-        X, exponent = check_X(self, X, None, reset=True)
+        X, exponent = self._checked(X)
         n, m = X.shape
         wanted = self.n_components if self.n_dimensions is None else self.n_dimensions
-        if self.n_components > n:
-            raise ValueError(f"n_components={self.n_components} clusters need as many samples; X has {n}.")
         if self.n_dimensions is not None and wanted > min(n, m):
             raise ValueError(f"n_dimensions={wanted} was given; X of shape {X.shape} has at most {min(n, m)}.")
         unit = Unit(exponent)
@@ -138,6 +103,5 @@ class LatentSemanticKMeans(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -1,13 +1,10 @@
 """Non-negative local coordinate factorisation."""
 
-from __future__ import annotations
-
 from dataclasses import field, replace
 from numbers import Real
 from typing import Annotated, Any, Literal, cast
 
-from ..core.term import Term
-from ..core.units import Unit, Unscalable
+from ..core import Term, Unit, Unscalable
 from ..selection.grids import COORDINATE_STRENGTHS, STRENGTHS
 from ..terms.local_coordinates import LocalCoordinates
 from .graph_parameters import GraphOnCodes
@@ -69,9 +66,6 @@ class LocalCoordinateNMF(GraphOnCodes, LossBesidePenalty, OpenFactorization, Lab
     graph_strength: Annotated[OpenStrength, replace(STRENGTHS, meanwhile=0.0)] = 0.0
     # The penalty settles the scale; there is nothing to choose.
     scale: Literal["auto"] = field(default="auto", init=False)
-
-    _paper = "Chen, Zhang, Cai, Liu & He 2013"
-    _cost = "2 T (+ edges · k)"
 
     def _unit_for(self, exponent: int, dtype: Any) -> Unit:
         coordinates: Any = self.coordinate_strength

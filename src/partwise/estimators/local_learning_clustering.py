@@ -1,10 +1,7 @@
 """Local learning clustering."""
 
-from __future__ import annotations
-
-from ..core.term import Term
-from ..core.types import Array
-from ..solvers.spectral import spectral_embedding
+from ..core import Array, Term
+from ..solvers import spectral_embedding
 from ..terms.local_learning import BoundLocalLearning
 from .options import Count
 from .predictor_parameters import PredictorParameters
@@ -47,9 +44,6 @@ class LocalLearningClustering(PredictorParameters, BaseSpectralClustering):
     """
 
     n_neighbors: Count = 10
-
-    _paper = "Wu & Schölkopf 2006"
-    _cost = "once: neighbours, and k eigenvectors of a sparse n × n matrix"
 
     def _term(self) -> Term:
         return self._local_learning(1.0)

@@ -1,24 +1,15 @@
 """Local learning regularised non-negative matrix factorisation."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from ..clusters import Assignment
-from ..core.state import State
-from ..core.term import Term
-from ..solvers.loop import Options
-from ..solvers.problem import Problem
-from ..solvers.spectral import spectral_embedding
-from ..solvers.starting import NamedStart, Start
-from ..solvers.starts import start_from_labels
-from ..terms.local_learning import BoundLocalLearning, LocalLearning
+from ..core import Term
+from ..solvers import NamedStart, Start
 from .loss_parameters import LossBesidePenalty
 from .nmf import fit_term
 from .open_components import OpenFactorization
 from .options import InitOrSpectral, ScaleOrCodes, StrengthOrAuto
 from .predictor_parameters import PredictorParameters
+from .spectral_start import SpectralStart
 
 
 class LocalLearningNMF(PredictorParameters, LossBesidePenalty, OpenFactorization):
@@ -74,28 +65,9 @@ class LocalLearningNMF(PredictorParameters, LossBesidePenalty, OpenFactorization
     scale: ScaleOrCodes = "auto"  # type: ignore[assignment]
     init: InitOrSpectral = "auto"  # type: ignore[assignment]
 
-    _paper = "Gu & Zhou 2009"
-    _cost = "2 T + nnz(L) · k"
-
     def _terms(self) -> list[Term]:
         return [fit_term(self.loss), self._local_learning(cast(float, self.local_strength))]
 
     def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
         kind = SpectralStart if self.init == "spectral" else NamedStart
         return kind(**self._start_fields(shape, dtype))
-
-
-@dataclass(frozen=True, eq=False)
-class SpectralStart(Start):
-    """From the clusters of :class:`LocalLearningClustering`."""
-
-    def _count(self, init: str) -> int:
-        return 1
-
-    def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
-        X, k = problem.X, problem.n_components
-        (term,) = (term for term in problem.terms if isinstance(term, LocalLearning))
-        penalty = next((bound for bound in problem.bound if isinstance(bound, BoundLocalLearning)), None)
-        residual = (replace(term, strength=1.0).bind(X) if penalty is None else penalty).residual
-        labels = Assignment(spectral_embedding(residual, k), "kmeans", seed).labels
-        return problem.state(*start_from_labels(X, labels, k))

@@ -1,13 +1,10 @@
 """Local non-negative matrix factorisation."""
 
-from __future__ import annotations
-
 from dataclasses import field
 from typing import Literal
 
+from ..core import COMPONENTS, Factor, Term
 from ..core.domains import Domain, Simplex
-from ..core.term import Term
-from ..core.types import COMPONENTS, Factor
 from ..terms import BetaDivergence, Localness
 from .base import BaseFactorization
 
@@ -49,9 +46,6 @@ class LocalNMF(BaseFactorization):
     # The sums of the components settle the scale, and there is one solver.
     scale: None = field(default=None, init=False)
     solver: Literal["auto"] = field(default="auto", init=False)
-
-    _paper = "Li et al. 2001"
-    _cost = "4 T over the entries that are stored"
 
     def _terms(self) -> list[Term]:
         return [BetaDivergence("kullback-leibler"), Localness()]

@@ -1,16 +1,11 @@
 """Robust non-negative matrix factorisation with local similarity learning."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np
 
-from ..core.dual import KernelMatrix
-from ..core.operand import Operand
-from ..core.term import Term
-from ..solvers.problem import Minimum, Problem
-from ..solvers.starts import feature_residuals
+from ..core import KernelMatrix, Operand, Term
+from ..solvers import Minimum, Problem, feature_residuals
 from ..terms.dual import BoundRobustDualFit, DualFit, LocalSimilarity, RobustDualFit
 from ..terms.orthogonality import Orthogonality
 from .dual import BaseDualFactorization
@@ -51,11 +46,6 @@ class LocalSimilarityNMF(BaseDualFactorization):
     orthogonality : float or "auto"
         How much overlapping codes cost, β, in the unit of ‖X‖². "auto" is ‖X‖² / k. With 0 the columns of W get unit
         norm in the end.
-    kernel : {"linear", "cosine", "rbf", "precomputed"} or callable
-        How samples are compared. "cosine" scales them to unit norm. "rbf", exp(−‖x − x'‖² / bandwidth), and a function
-        of two arrays of samples that gives the matrix of kernel values use a Nyström map of `n_landmarks` features.
-        With "precomputed", X is the kernel itself (n × n, dense or sparse, non-negative, positive semidefinite), and
-        new samples are given as their kernel values with the training samples.
     solver : {"auto", "projected", "multiplicative"}
         "projected", the default, updates codes column by column and coefficients by accelerated projected gradient.
         "multiplicative" is the reference: the codes' ratio has the power ¼, the coefficients' the power 1.
@@ -64,13 +54,6 @@ class LocalSimilarityNMF(BaseDualFactorization):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, n_features)
-        H = Pᵀ X; only with the kernels "linear" and "cosine" (there of samples at unit norm).
-    dual_components_ : ndarray of shape (n_components, n_samples)
-        Pᵀ: how much of every sample is in every component.
-    history_ : dict of list
-        "objective", the terms "fit", "similarity" and "orthogonality", and "time" (seconds) after each sweep; entry 0
-        is the start.
     outliers_ : ndarray of shape (n_features,) or None
         The share of every feature's residual that E removes, max(0, 1 − outlier_strength/‖residual‖): 0 for a feature
         that counts in full, towards 1 for one that hardly counts. None with kernels without features.
@@ -104,9 +87,6 @@ class LocalSimilarityNMF(BaseDualFactorization):
     similarity_strength: NonNegative = 0.01
     outlier_strength: PositiveOrInfinite | Auto = "auto"
     orthogonality: NonNegative | Auto = "auto"
-
-    _paper = "Hou & Peng"
-    _cost = "about 31 T (8 T multiplicative)"
 
     def _terms(self) -> list[Term]:
         return [

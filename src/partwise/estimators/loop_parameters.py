@@ -1,7 +1,5 @@
 """How a fit runs: the parameters of the loop."""
 
-from __future__ import annotations
-
 from .options import Callbacks, Count, NonNegative, RandomState, Verbosity
 from .parameters import Parametrised
 

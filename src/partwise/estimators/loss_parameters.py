@@ -1,7 +1,5 @@
 """The fit of methods with a penalty."""
 
-from __future__ import annotations
-
 from .options import PenalisedLoss
 from .parameters import Parametrised
 

@@ -1,19 +1,13 @@
 """Non-negative matrix factorisation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..core.operand import Missing, Operand
-from ..core.storage import as_operand
-from ..core.term import Term
-from ..core.types import CODES, COMPONENTS, Array, dot64
-from ..core.units import Powers
-from ..solvers.starting import NamedStart, Start
+from ..core import CODES, COMPONENTS, Array, Missing, Operand, Powers, Term, as_operand, dot64
+from ..solvers import NamedStart, Start
 from ..terms import L1, L2, BetaDivergence, Frobenius
 from ..terms.divergence import order, power
 from .fixed_components import FixedComponents
@@ -84,9 +78,6 @@ class NMF(FixedComponents):
     l2_components: NonNegative = 0.0
     weighting: Weighting = None
     missing: Missing = None
-
-    _paper = "Lee & Seung 1999, 2001; Févotte & Idier 2011; Xu, Liu & Gong 2003 (weighting)"
-    _cost = "2 T (4 T for divergences; up to (k + 3) T with missing entries)"
 
     def _terms(self) -> list[Term]:
         return [

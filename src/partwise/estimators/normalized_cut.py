@@ -1,16 +1,13 @@
 """Normalised cuts."""
 
-from __future__ import annotations
-
 from dataclasses import field
 from typing import Literal
 
 import numpy as np
 
-from ..core.term import Term
-from ..core.types import Array
+from ..core import Array, Term
 from ..graphs import warn_if_scattered
-from ..solvers.cuts import cut_vectors
+from ..solvers import cut_vectors
 from ..terms.graph import BoundNeighborGraph
 from .graph_parameters import GraphParameters
 from .options import Count
@@ -56,9 +53,6 @@ class NormalizedCut(GraphParameters, BaseSpectralClustering):
     n_neighbors: Count = 5
     # Classes would link all their samples: as many edges as pairs.
     use_labels: Literal[False] = field(default=False, init=False)
-
-    _paper = "Shi & Malik 2000"
-    _cost = "once: neighbours, and k eigenvectors of a sparse n × n matrix"
 
     def _term(self) -> Term:
         return self._neighbor_graph(1.0)

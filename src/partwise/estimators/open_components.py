@@ -1,7 +1,5 @@
 """Estimators that can choose the number of their components."""
 
-from __future__ import annotations
-
 from dataclasses import field
 
 from .base import BaseFactorization

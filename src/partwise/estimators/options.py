@@ -1,14 +1,12 @@
 """What the parameters of estimators accept: for type checkers, and at run time through `estimators.constraints`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal
 
 from sklearn.utils._param_validation import Interval
 
-from ..core.types import Array
+from ..core import Array
 from ..selection.grids import NEIGHBORS, RANKS, STRENGTHS
 
 Count = Annotated[int, Interval(Integral, 1, None, closed="left")]

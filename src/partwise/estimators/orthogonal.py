@@ -1,19 +1,14 @@
 """Base class for estimators with orthogonal codes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
 import numpy as np
 
+from ..core import CODES, Factor, State
 from ..core.domains import Domain, OneEntry
-from ..core.state import State
-from ..core.types import CODES, Factor
-from ..solvers.loop import Options
-from ..solvers.problem import Problem
-from ..solvers.scale import rescaled, warn_if_dead
+from ..solvers import Options, Problem, rescaled, warn_if_dead
 from .options import Assign, NonNegative, OrthogonalSolver
 from .unweighted import UnweightedFactorization
 

@@ -1,11 +1,8 @@
 """Orthogonal non-negative matrix factorisation."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
-from ..core.term import Term
-from ..core.types import CODES, COMPONENTS, Factor
+from ..core import CODES, COMPONENTS, Factor, Term
 from ..terms.orthogonal_fit import OrthogonalFit
 from .options import OrthogonalInit
 from .orthogonal import BaseOrthogonal
@@ -62,9 +59,6 @@ class OrthogonalNMF(BaseOrthogonal):
     """
 
     init: OrthogonalInit = "auto"
-
-    _paper = "Ding, Li, Peng & Park 2006; Pompili et al. 2014"
-    _cost = "T + nnz(X) (2 T multiplicative)"
 
     _printed_powers: ClassVar[dict[Factor, float] | None] = {CODES: 0.5, COMPONENTS: 1.0}
 

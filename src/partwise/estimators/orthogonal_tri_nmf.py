@@ -1,7 +1,5 @@
 """Orthogonal non-negative matrix tri-factorisation: clusters of samples and of features at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -9,18 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..core import FACTORS, Array, Factor, IntArray, Objective, State, Term, Unit
 from ..core.domains import Domain, OneEntry
-from ..core.objective import Objective
-from ..core.state import State
-from ..core.term import Term
-from ..core.tri import TriState
-from ..core.types import FACTORS, Array, Factor, IntArray, column_norms
-from ..core.units import Unit
-from ..solvers.point import Solver
-from ..solvers.problem import Minimum, Problem
-from ..solvers.scale import warn_if_dead
-from ..solvers.starting import Start, TriStart
-from ..solvers.tri_multiplicative import TriMultiplicative
+from ..solvers import Minimum, Problem, Solver, Start, TriMultiplicative, TriStart, warn_if_dead
 from ..terms.orthogonal_fit import TriFit, tri
 from .options import ClusterInit, Count
 from .orthogonal import BaseOrthogonal
@@ -90,9 +79,6 @@ class OrthogonalTriNMF(BaseOrthogonal):
     n_column_clusters: Count | None = None
     init: ClusterInit = "auto"
 
-    _paper = "Ding, Li, Peng & Park 2006"
-    _cost = "2 T"
-
     def _terms(self) -> list[Term]:
         return [TriFit()]
 
@@ -136,13 +122,9 @@ class OrthogonalTriNMF(BaseOrthogonal):
 
     def _normalised(self, state: State, unit: Factor | None, domains: Mapping[Factor, Domain]) -> State:
         """Both factors at unit norm, the scale in S."""
-        state = tri(state)
-        lengths = [np.where(norms > 0, norms, 1) for norms in (column_norms(state.W), column_norms(state.Ht))]
-        dtype = state.W.dtype
-        F, G = state.W / lengths[0].astype(dtype), state.Ht / lengths[1].astype(dtype)
-        S = (lengths[0][:, None] * state.S * lengths[1]).astype(dtype)
-        warn_if_dead(State(state.X, F, G @ S.T))
-        return TriState(state.X, F, G, S)
+        state = tri(state).normalised()
+        warn_if_dead(State(state.X, state.W, state.Ht @ state.S.T))
+        return state
 
     def _settle(self, problem: Problem, minimum: Minimum) -> None:
         super()._settle(problem, minimum)

@@ -1,7 +1,5 @@
 """Parameters declared once: a line of a class is a parameter with its type, constraint and default."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import dataclass, field, fields
 from types import SimpleNamespace

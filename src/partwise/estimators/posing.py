@@ -1,27 +1,29 @@
 """From the parameters of a method and data to the problem that is to be minimised."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core import (
+    CODES,
+    COMPONENTS,
+    Array,
+    Factor,
+    IntArray,
+    Missing,
+    Objective,
+    Operand,
+    Powers,
+    State,
+    Term,
+    Unit,
+    Unscalable,
+    as_operand,
+)
 from ..core.domains import NON_NEGATIVE, Domain, UnitNorm
-from ..core.objective import Objective
-from ..core.operand import Missing, Operand
-from ..core.state import State
-from ..core.storage import as_operand
-from ..core.term import Term
-from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
-from ..core.units import Powers, Unit, Unscalable
-from ..solvers.choice import choose_solver
-from ..solvers.loop import Options
-from ..solvers.point import Solver
-from ..solvers.problem import Problem
-from ..solvers.scale import codes_power, normalise
-from ..solvers.starting import NamedStart, Start
+from ..solvers import NamedStart, Options, Problem, Solver, Start, choose_solver, codes_power, normalise
 from .validation import check_factors, refuse_unknown, what_is_missing
 
 

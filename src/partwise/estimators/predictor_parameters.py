@@ -1,7 +1,5 @@
 """The local predictors as parameters, and the term built from them."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from ..terms.local_learning import LocalLearning

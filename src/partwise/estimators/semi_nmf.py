@@ -1,14 +1,11 @@
 """Semi-non-negative matrix factorisation."""
 
-from __future__ import annotations
-
 from dataclasses import field
 from typing import Any, ClassVar, Literal
 
+from ..core import CODES, COMPONENTS, Factor, Term
 from ..core.domains import Domain, Free
-from ..core.term import Term
-from ..core.types import CODES, COMPONENTS, Factor
-from ..solvers.starting import FreeStart, Start
+from ..solvers import FreeStart, Start
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .options import ClusterInit, NonNegative
@@ -68,9 +65,6 @@ class SemiNMF(BaseFactorization):
     scale: Literal["auto"] = field(default="auto", init=False)
     init: ClusterInit = "auto"
     tol: NonNegative = 1e-4
-
-    _paper = "Ding, Li & Jordan 2010"
-    _cost = "2 T + (n + m) k²"
 
     _printed_powers: ClassVar[dict[Factor, float] | None] = {CODES: 0.5}
     _auto_init = "kmeans"

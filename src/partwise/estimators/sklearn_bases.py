@@ -1,11 +1,9 @@
 """The base classes of scikit-learn, which has no types: a base of unknown type would accept any argument."""
 
 # ruff: noqa: D102 (what is declared for type checkers is documented by scikit-learn)
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any, Self
 
-from ..core.types import Array, IntArray
+from ..core import Array, IntArray
 
 if TYPE_CHECKING:
 

@@ -1,7 +1,5 @@
 """Names that scikit-learn's NMF has and ours has not: the error says what to use instead."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable
 from functools import wraps

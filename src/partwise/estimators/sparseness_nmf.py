@@ -1,13 +1,10 @@
 """Non-negative matrix factorisation with sparseness constraints."""
 
-from __future__ import annotations
-
 from dataclasses import field
 from typing import Literal
 
+from ..core import CODES, COMPONENTS, Factor, Term
 from ..core.domains import NON_NEGATIVE, Domain, Sparse
-from ..core.term import Term
-from ..core.types import CODES, COMPONENTS, Factor
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .options import NonNegative, Share
@@ -63,9 +60,6 @@ class SparsenessNMF(BaseFactorization):
     # Stretching a column does not change its sparseness: components get unit norm in the end.
     scale: Literal["auto"] = field(default="auto", init=False)
     solver: Literal["auto"] = field(default="auto", init=False)
-
-    _paper = "Hoyer 2004"
-    _cost = "2 T + 8 (n + m) k² + sorting"
 
     def _terms(self) -> list[Term]:
         return [Frobenius()]

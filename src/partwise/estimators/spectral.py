@@ -1,6 +1,4 @@
-"""Base class for spectral methods: an embedding of only these samples, and its clusters."""
-
-from __future__ import annotations
+"""Base classes for clusterings by k-means on an embedding, and for those whose embedding covers only these samples."""
 
 from abc import ABCMeta, abstractmethod
 from dataclasses import field
@@ -11,10 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..clusters import Assignment
-from ..core.storage import as_operand
-from ..core.term import Term
-from ..core.types import Array, IntArray
-from ..core.units import Unit
+from ..core import Array, IntArray, Term, Unit, as_operand
 from ..persistence import Persistent
 from .options import Count, RandomState
 from .parameters import Parametrised
@@ -24,17 +19,15 @@ from .units import chosen_unit
 from .validation import check_X
 
 
-class BaseSpectralClustering(ExplainsNames, Persistent, Parametrised, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
+class BaseEmbeddingClustering(ExplainsNames, Persistent, Parametrised, ClusterMixin, BaseEstimator, metaclass=ABCMeta):
     """Embed the samples, then cluster the embedding by the best of 20 runs of k-means.
-
-    A subclass computes the embedding in `_embed`.
 
     Parameters
     ----------
     n_components : int
-        Number of eigenvectors and of clusters, k.
+        Number of clusters.
     random_state : int, RandomState or None
-        Of k-means; the embedding does not depend on it.
+        Source of random numbers; an int makes fits repeatable.
 
     Attributes
     ----------
@@ -48,6 +41,33 @@ class BaseSpectralClustering(ExplainsNames, Persistent, Parametrised, ClusterMix
 
     n_components: Count = field(default=8, kw_only=False)
     random_state: RandomState = None
+
+    def _checked(self, X: Any, min_samples: int = 1) -> tuple[Any, int]:
+        """Data with enough samples for the clusters, and the power of two by which they are scaled."""
+        self._validate_params()
+        X, exponent = check_X(self, X, None, reset=True, min_samples=min_samples)
+        if self.n_components > X.shape[0]:
+            raise ValueError(f"n_components={self.n_components} clusters need as many samples; X has {X.shape[0]}.")
+        return X, exponent
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class BaseSpectralClustering(BaseEmbeddingClustering):
+    """An embedding by eigenvectors, which covers only these samples.
+
+    A subclass names what it minimises in `_term`, and computes the embedding in `_embed`.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of eigenvectors and of clusters, k.
+    random_state : int, RandomState or None
+        Of k-means; the embedding does not depend on it.
+    """
 
     @abstractmethod
     def _term(self) -> Term:
@@ -76,10 +96,7 @@ class BaseSpectralClustering(ExplainsNames, Persistent, Parametrised, ClusterMix
         -------
         self
         """
-        self._validate_params()
-        X, exponent = check_X(self, X, None, reset=True, min_samples=2)
-        if self.n_components > X.shape[0]:
-            raise ValueError(f"n_components={self.n_components} clusters need as many samples; X has {X.shape[0]}.")
+        X, exponent = self._checked(X, min_samples=2)
         unit = chosen_unit(self._unit_for, exponent, X)
         rng = check_random_state(self.random_state)
         bound = self._term().in_unit(unit, X.dtype).bind(as_operand(unit.inside(X)))
@@ -93,8 +110,3 @@ class BaseSpectralClustering(ExplainsNames, Persistent, Parametrised, ClusterMix
         """Cluster of every sample, computed on first access."""
         check_is_fitted(self, "embedding_")
         return self._assignment.labels
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -1,18 +1,15 @@
 """Non-negative tensor factorisation of samples that are images or arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import field
 from typing import Annotated, Literal
 
 import numpy as np
 
+from ..core import COMPONENTS, Factor, Term, column_norms
 from ..core.domains import Domain, RankOne
 from ..core.outer_products import outer_products, split_modes
-from ..core.term import Term
-from ..core.types import COMPONENTS, Factor, column_norms
-from ..solvers.problem import Minimum, Problem
+from ..solvers import Minimum, Problem
 from ..terms import Frobenius
 from .base import BaseFactorization
 from .options import NonNegative
@@ -64,9 +61,6 @@ class TensorNMF(BaseFactorization):
     # Every axis has a vector to stretch: components get unit norm in the end.
     scale: Literal["auto"] = field(default="auto", init=False)
     solver: Literal["auto"] = field(default="auto", init=False)
-
-    _paper = "Shashua & Hazan 2005"
-    _cost = "2 T + 4 m k for every axis"
 
     def _terms(self) -> list[Term]:
         return [Frobenius()]

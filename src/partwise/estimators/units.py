@@ -1,7 +1,5 @@
 """Conversions between the unit of the data and that of the fit: inputs go in, results come out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -9,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.term import Term
-from ..core.types import Array
-from ..core.units import Powers, Unit, Unscalable, scaled
+from ..core import Array, Powers, Term, Unit, Unscalable, scaled
 from ..selection.grids import Grid
 from ..selection.record import Selection
 from .validation import check_X, fits, largest, out_of_range

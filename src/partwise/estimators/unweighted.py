@@ -1,10 +1,8 @@
 """Base class for estimators that count every sample once."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
-from ..core.types import Array, IntArray
+from ..core import Array, IntArray
 from .base import BaseFactorization
 
 

@@ -1,7 +1,5 @@
 """One way in for every estimator: errors in the input are reported before any work is done."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -9,10 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import get_tags
 
-from ..core.door import has_nan, read_data, values_of
-from ..core.memory import check_fits
-from ..core.operand import Missing, Operand
-from ..core.types import Array
+from ..core import Array, Missing, Operand, check_fits, has_nan, read_data, values_of
 from ..core.warn import warn
 from ..terms.entries import known_counts
 

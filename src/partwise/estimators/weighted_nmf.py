@@ -1,17 +1,11 @@
 """Non-negative matrix factorisation with element weights."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 
-from ..core.operand import Missing, Operand
-from ..core.term import Term
-from ..core.types import IntArray
-from ..core.units import Unit
-from ..solvers.loop import Options
-from ..solvers.problem import Problem
+from ..core import IntArray, Missing, Operand, Term, Unit
+from ..solvers import Options, Problem
 from ..terms import BetaDivergence, Frobenius
 from ..terms.divergence import order
 from ..terms.entries import check_weights, known_counts, restrict
@@ -70,9 +64,6 @@ class WeightedNMF(OpenFactorization):
     weights: MatrixOrFunction = None
     loss: Loss = "frobenius"
     missing: Missing = None
-
-    _paper = "Kim & Choi 2009"
-    _cost = "(k + 3) T over the entries that count (2 T without weights)"
 
     def _terms(self) -> list[Term]:
         beta = order(self.loss)

@@ -1,6 +1,47 @@
-"""Solvers, which minimise any sum of terms and know no method."""
+"""Solvers, which minimise any sum of terms and know no method.
 
-from .loop import Options
-from .problem import Problem, solve
+The names below are those of which methods are made; the rest is imported from its module.
+"""
 
-__all__ = ["Options", "Problem", "solve"]
+from .choice import choose_dual_solver, choose_solver
+from .codes import code_rows, code_samples, coding_terms
+from .cuts import cut_vectors
+from .loop import Options, Result, minimise
+from .multiplicative import Multiplicative
+from .point import Solver
+from .problem import Minimum, Problem, solve
+from .scale import codes_power, normalise, rescaled, warn_if_dead
+from .spectral import spectral_embedding
+from .starting import DualStart, FreeStart, NamedStart, Start, TriStart
+from .starts import feature_residuals, start_from_labels
+from .tri_multiplicative import TriMultiplicative
+
+__all__ = [
+    "DualStart",
+    "FreeStart",
+    "Minimum",
+    "Multiplicative",
+    "NamedStart",
+    "Options",
+    "Problem",
+    "Result",
+    "Solver",
+    "Start",
+    "TriMultiplicative",
+    "TriStart",
+    "choose_dual_solver",
+    "choose_solver",
+    "code_rows",
+    "code_samples",
+    "codes_power",
+    "coding_terms",
+    "cut_vectors",
+    "feature_residuals",
+    "minimise",
+    "normalise",
+    "rescaled",
+    "solve",
+    "spectral_embedding",
+    "start_from_labels",
+    "warn_if_dead",
+]
