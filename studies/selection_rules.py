@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from partwise.metrics import clustering_accuracy
-from partwise.selection.choice import follow, shares
+from partwise.selection.choice import follow
 from partwise.selection.criteria import stability
+from partwise.selection.judging import shares
 from partwise.selection.trials import CRITERIA, Trials
 
 from .kept_rows import add_rows, read_rows

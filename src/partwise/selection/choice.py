@@ -39,6 +39,7 @@ from ..solvers.starting import Factors
 from .criteria import stability
 from .entries import Predictions, smallest_good
 from .grids import Grid, Kind, strength_unit
+from .judging import DECIDE, best_number, best_place, comparable, losses, verdicts
 from .numbers import count, default_number, nothing_compared
 from .record import PREDICTION, Path, Selection
 from .trials import (
@@ -57,15 +58,6 @@ from .trials import (
 MOST_ROWS = 2000
 # Passes over a row when rows left out of the choice get their first codes.
 PASSES = 50
-# Criteria that decide, by the kind of the parameter.
-DECIDE: dict[Kind, tuple[str, ...]] = {
-    "strength": CRITERIA,
-    "neighbors": CRITERIA,
-    "components": ("connectedness", "modularity"),
-}
-ROUNDING = 1e-9
-# A trial with at most this much more loss than the best is preferred if more of its components are distinct.
-ABOUT_AS_GOOD = 0.02
 NOT_COMPARABLE = "the default: no value makes clusters that can be compared"
 UNCOMPARED = "the default: with missing or weighted entries there is nothing to compare"
 SPENT = "the default: the budget was spent before there was enough to compare"
@@ -277,10 +269,10 @@ def _follow_path(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) 
             _tell(trials.verbose, name, k, row[0].criteria)
             return row
 
-        numbers, rows = count(grid, trial, _best_number, trials.options)
+        numbers, rows = count(grid, trial, best_number, trials.options)
         if nothing_compared(grid, numbers, trials.options):
             return SPENT
-        value = _best_number(rows)
+        value = best_number(rows)
         return _record(name, rows, grid.kind, (value, 0), trials.options.is_spent()), rows[value][0]
     unit: float = 1
     if grid.kind == "strength" and grid.refined:
@@ -290,7 +282,7 @@ def _follow_path(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) 
     cut_short = len(rows) < len(values)
     if cut_short and rows[-1][0].parameters[name] < others[name]:
         return SPENT
-    if not _comparable(rows):
+    if not comparable(rows):
         return NOT_COMPARABLE
     place, end = _finished(trials, rows)
     return _record(name, rows, grid.kind, place, cut_short), end
@@ -327,17 +319,6 @@ def follow(trials: Trials, name: str, values: Sequence[float], others: dict[str,
     return rows
 
 
-def _comparable(rows: list[list[Trial]]) -> bool:
-    """Whether any trial found more than one cluster, and every criterion has a value for all of them."""
-    divided = any((trial.labels != trial.labels[0]).any() for row in rows for trial in row)
-    return divided and bool(np.isfinite(_verdicts(rows, "strength")).all())
-
-
-def _best_number(rows: list[list[Trial]]) -> int:
-    """The row of the best number of components. Shares of links are simply added."""
-    return int(_verdicts(rows, "components").sum(axis=0).argmax())
-
-
 def _finished(trials: Trials, rows: list[list[Trial]]) -> tuple[tuple[int, int], Trial]:
     """Continue the best trial to its end; a fresh fit with its parameters replaces it if most criteria prefer it."""
     value, start = best_place(losses(rows, rows), np.array([[trial.distinct for trial in row] for row in rows]))
@@ -354,47 +335,9 @@ def _finished(trials: Trials, rows: list[list[Trial]]) -> tuple[tuple[int, int],
         if not trials.options.hear_interruption():
             raise
         return (value, start), end
-    votes = np.sign(_verdicts([[fresh]], "strength") - _verdicts([[end]], "strength"))
+    votes = np.sign(verdicts([[fresh]], "strength") - verdicts([[end]], "strength"))
     # Where criteria are divided, distinct components decide.
     return ((value, 0), fresh) if (votes.sum(), fresh.distinct) > (0, end.distinct) else ((value, start), end)
-
-
-def best_place(loss: Array, distinct: Array, margin: float = ABOUT_AS_GOOD) -> tuple[int, int]:
-    """The value and the start of the trial to take: among those about as good as the best, the most distinct.
-
-    Parameters
-    ----------
-    loss : ndarray of shape (n_values, n_starts)
-        The loss of each trial relative to the best ones.
-    distinct : ndarray, the same shape
-        Distinct components of each trial, or their share.
-    margin : float
-        The loss accepted for distinct components.
-    """
-    good = loss <= loss.min() + margin
-    taken = good & (distinct == distinct[good].max())
-    value, start = divmod(int(np.where(taken, loss, np.inf).argmin()), loss.shape[1])
-    return value, start
-
-
-def losses(rows: Sequence[Sequence[Trial]], path: Sequence[Sequence[Trial]]) -> Array:
-    """The loss of every trial relative to the best ones of a path, one row per value and one column per start.
-
-    By each criterion it is the distance from the best, as a share of the distance between the best and the worst; the
-    median of the four counts.
-    """
-    return np.asarray(np.median(shares(_verdicts(rows, "strength"), _verdicts(path, "strength")), axis=0))
-
-
-def shares(verdicts: Array, seen: Array) -> Array:
-    """The loss by each criterion, the first axis: the distance from the best seen, as a share of the range seen."""
-    best, span = seen.max(axis=(1, 2), keepdims=True), np.ptp(seen, axis=(1, 2), keepdims=True)
-    return np.asarray((best - verdicts) / np.where(span > ROUNDING, span, 1))
-
-
-def _verdicts(rows: Sequence[Sequence[Trial]], kind: Kind) -> Array:
-    """The value of every trial by each deciding criterion."""
-    return np.array([[[trial.criteria[name] for trial in row] for row in rows] for name in DECIDE[kind]])
 
 
 def _record(name: str, rows: list[list[Trial]], kind: Kind, best: tuple[int, int], cut_short: bool) -> Path:
