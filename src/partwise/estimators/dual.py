@@ -6,22 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..core import (
-    COMPONENTS,
-    Array,
-    Factor,
-    IntArray,
-    KernelMatrix,
-    Objective,
-    Operand,
-    Powers,
-    Term,
-    Unit,
-    as_operand,
-    no_function,
-    scaled,
-)
+from ..core import KernelMatrix, Objective, Operand, Term, as_operand
 from ..core.domains import Domain
+from ..core.types import COMPONENTS, Array, Factor, IntArray
+from ..core.units import Powers, Unit, no_function, scaled
 from ..solvers import DualStart, Minimum, Options, Problem, Solver, Start, choose_dual_solver, code_rows, codes_power
 from ..terms.dual import dual as dual_state
 from ..terms.orthogonality import Orthogonality

@@ -16,7 +16,7 @@ class GraphNMF(GraphOnCodes, LossBesidePenalty, FixedComponents, LabelledFactori
         D(X, W H) + graph_strength · Σ_{i<j} e_ij ‖w_i − w_j‖²
             = D(X, W H) + graph_strength · tr(Wᵀ L W),   L = diag(E 1) − E
 
-    (Cai, He, Han & Huang, "Graph regularized non-negative matrix factorization for data representation", Eq. 6-8 with
+    (Cai, He & Han, "Graph regularized non-negative matrix factorization for data representation", 2008, Eq. 6-8 with
     W = V, H = Uᵀ). D is ‖X − W H‖² or the Kullback-Leibler divergence. The multiplicative solver with ``scale=None``
     makes the paper's steps, Eq. 15-16. With ``use_labels=True`` samples of one class are linked and samples of
     different classes are not (SemiGNMF).

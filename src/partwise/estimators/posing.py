@@ -6,23 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core import (
-    CODES,
-    COMPONENTS,
-    Array,
-    Factor,
-    IntArray,
-    Missing,
-    Objective,
-    Operand,
-    Powers,
-    State,
-    Term,
-    Unit,
-    Unscalable,
-    as_operand,
-)
+from ..core import Missing, Objective, Operand, State, Term, as_operand
 from ..core.domains import NON_NEGATIVE, Domain, UnitNorm
+from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
+from ..core.units import Powers, Unit, Unscalable
 from ..solvers import NamedStart, Options, Problem, Solver, Start, choose_solver, codes_power, normalise
 from .validation import check_factors, refuse_unknown, what_is_missing
 
