@@ -31,7 +31,7 @@ def test_paper_rules(make):
         B = B * ((V / (B @ H)) @ H.T) / H.sum(axis=1)
         B /= B.sum(axis=0)
         values.append(value(X, H.T, B.T))
-    model = LocalNMF(4, init=START, max_iter=25, tol=0).fit(make(X))
+    model = LocalNMF(4, init=START, max_iter=25, tol=0, solver="multiplicative").fit(make(X))
     np.testing.assert_allclose(model.embedding_, H.T, rtol=1e-9)
     np.testing.assert_allclose(model.components_, B.T, rtol=1e-9)
     np.testing.assert_allclose(model.history_["objective"], values, rtol=1e-9)

@@ -26,15 +26,16 @@ def value(x, F, G, linear, ridge):
     return (linear * F).sum(axis=1) + (ridge * F**2).sum(axis=1) - logs.sum(axis=1)
 
 
-def step(counts, F, G, linear, ridge, steps=1, tolerance=0.0, links=None, scale=None):
+def step(counts, F, G, linear, ridge, steps=1, tolerance=0.0, links=None, scale=None, held=None, keeps_sum=False):
     """New rows and the sums of logarithms, by the kernel."""
     k, dtype = F.shape[1], F.dtype
     scale = np.ones(k, dtype) if scale is None else scale
     none = (*NO_LINKS, np.zeros(0, dtype), np.zeros(0, np.intp), np.zeros((0, 0), dtype), 0.0)
+    held = np.zeros((1, k), bool) if held is None else held
     new, logs = F.copy(), np.empty(len(F))
     newton_rows(
         counts.indptr, counts.indices, counts.data, counts.data, G, linear, ridge, FLOORS[dtype.type], scale,
-        *(none if links is None else links), 0, steps, tolerance, 0, new, logs,
+        *(none if links is None else links), 0, steps, tolerance, held, keeps_sum, new, logs,
     )  # fmt: skip
     return new, logs
 
@@ -103,3 +104,35 @@ def test_linked_rows_fall_together():
         np.testing.assert_allclose(sums, [new[groups == g].sum(axis=0) for g in range(2)])
         assert total(new) < total(F)
         F = new
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_on_the_simplex_and_held_entries(seed):
+    """Neither the sum nor a held entry changes, no step rises, and a general optimiser finds nothing better."""
+    counts, F, G = problem(seed, n=5)
+    rng = np.random.RandomState(seed)
+    linear, ridge = G.sum(axis=0) + rng.uniform(-0.5, 0.5, size=(5, 4)), rng.uniform(size=(1, 4)) * (seed % 2)
+    x, held = counts.toarray(), rng.uniform(size=(5, 4)) < 0.3
+    for how in ({"keeps_sum": True}, {"held": held}):
+        begun = F / F.sum(axis=1, keepdims=True) if "keeps_sum" in how else F
+        new, before = begun, value(x, begun, G, linear, ridge)
+        for _ in range(5):
+            new, _ = step(counts, new, G, linear, ridge, **how)
+            after = value(x, new, G, linear, ridge)
+            assert (after <= before + 1e-12 * (1 + np.abs(before))).all()
+            before = after
+        ended, _ = step(counts, begun, G, linear, ridge, steps=300, tolerance=1e-15, **how)
+        assert (ended >= 0).all()
+        if "held" in how:
+            np.testing.assert_array_equal(ended[held], F[held])
+        else:
+            np.testing.assert_allclose(ended.sum(axis=1), 1, rtol=1e-12)
+        for i, start in enumerate(begun):
+            bounds = [(f, f) if fix and "held" in how else (1e-12, None) for f, fix in zip(start, held[i], strict=True)]
+            sums = [{"type": "eq", "fun": lambda f: f.sum() - 1}] if "keeps_sum" in how else []
+
+            def phi(f, i=i):
+                return value(x[i : i + 1], f[None], G, linear[i : i + 1], ridge)[0]
+
+            best = minimize(phi, start, bounds=bounds, constraints=sums, method="SLSQP", tol=1e-10).fun
+            assert phi(ended[i]) <= best + 1e-6 * (1 + abs(best))

@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from partwise import NMF, ConstrainedNMF, GraphNMF, LocalCoordinateNMF, WeightedNMF
+from partwise import (
+    NMF,
+    ConstrainedNMF,
+    Factorization,
+    GraphNMF,
+    LocalCoordinateNMF,
+    LocalLearningNMF,
+    LocalNMF,
+    WeightedNMF,
+)
+from partwise.domains import Fixed, Simplex
+from partwise.terms import L1, BetaDivergence, LocalCoordinates, NeighborGraph
 
 RNG = np.random.RandomState(0)
 MEAN = RNG.gamma(0.6, size=(60, 4)) @ RNG.gamma(0.6, size=(4, 25))
@@ -14,6 +25,12 @@ Y = np.where(np.arange(60) % 4 == 0, np.arange(60) % 3, -1)
 WEIGHTS = RNG.uniform(size=X.shape)
 START = (RNG.uniform(0.1, 1, size=(60, 4)), RNG.uniform(0.1, 1, size=(4, 25)))
 KL = {"n_components": 4, "loss": "kullback-leibler", "init": START}
+
+
+def summed(*terms, **others):
+    """The divergence with other terms, in any domains."""
+    return Factorization(4, terms=[BetaDivergence("kullback-leibler"), *terms], init=START, **others)
+
 
 CASES = {
     "dense": (NMF(**KL), X),
@@ -31,6 +48,17 @@ CASES = {
     "a graph with labels": (GraphNMF(**KL, graph_strength=1.0, use_labels=True), X),
     "labels": (ConstrainedNMF(**KL), X),
     "local coordinates": (LocalCoordinateNMF(**KL, coordinate_strength=0.01), X),
+    "local coordinates of what is known": (summed(LocalCoordinates(0.01), missing="nan"), HOLES),
+    "local learning": (LocalLearningNMF(**KL, local_strength=1.0), X),
+    "codes on the simplex": (summed(L1(0.1), codes="simplex"), X),
+    "linked codes on the simplex": (summed(NeighborGraph(1.0), codes="simplex"), X),
+    "components on the simplex": (summed(components="simplex"), sp.csr_array(X)),
+    "components on the simplex, penalties": (summed(L1(0.3), NeighborGraph(0.1), components="simplex"), X),
+    "fixed components": (NMF(**KL, fixed_components=START[1][:1]), X),
+    "fixed entries": (summed(components=Fixed(np.zeros((4, 25)), RNG.uniform(size=(4, 25)) < 0.3)), X),
+    "fixed codes": (summed(codes=Fixed(START[0][:, :1])), X),
+    "fixed components, others on the simplex": (summed(components=Fixed(START[1][:1], rest=Simplex())), X),
+    "parts of a paper": (LocalNMF(4, init=START), X),
 }
 
 

@@ -33,7 +33,10 @@ def chosen(name, *terms, **domains):
         ((Frobenius(),), {"components": Free()}, "FreeCoordinate"),
         ((Frobenius(),), {"codes": UnitNorm()}, "Alternating"),
         ((Frobenius(),), {"codes": OneEntry()}, "Alternating"),
-        ((KULLBACK,), {"components": Simplex()}, "Multiplicative"),
+        ((KULLBACK,), {"components": Simplex()}, "Newton"),
+        ((KULLBACK, L1(0.1)), {"codes": Simplex()}, "Newton"),
+        ((KULLBACK, L2(0.1, "components")), {"components": Simplex()}, "Multiplicative"),
+        ((KULLBACK,), {"codes": Simplex(), "components": Simplex()}, "Multiplicative"),
     ],
 )
 def test_what_auto_takes(terms, domains, solver):

@@ -70,6 +70,10 @@ class Domain(ABC):
         """How many of the first columns stay as they are."""
         return 0
 
+    def held(self, F: Array, factor: Factor) -> Array:
+        """Which entries stay as they are; a single row if it is the same in all."""
+        return np.zeros((1, F.shape[1]), bool)
+
     def for_new(self) -> Domain:
         """The domain of the code of a single new sample."""
         return self

@@ -59,6 +59,13 @@ class Fixed(Domain):
         """How many of the first columns are entirely fixed."""
         return 0 if self.where is not None else int(self.values.shape[1 if factor == CODES else 0])
 
+    def held(self, F: Array, factor: Factor) -> Array:
+        """The fixed entries."""
+        values, where = self._oriented(factor)
+        held = np.zeros((1 if where is None else len(F), F.shape[1]), bool)
+        held[:, : values.shape[1]] = True if where is None else where
+        return held
+
     def bind(self, X: Operand, factor: Factor, n_components: int) -> Domain:
         """The values as arrays; refuses what does not fit the data."""
         thing, what = ("codes", "columns") if factor == CODES else ("components", "rows")
@@ -117,10 +124,7 @@ class Fixed(Domain):
     def tangent(self, F: Array, N: Half, P: Half, factor: Factor) -> tuple[Half, Half]:
         """Fixed entries do not move."""
         N, P = (np.broadcast_to(half, F.shape) for half in self.rest.tangent(F, N, P, factor))
-        values, where = self._oriented(factor)
-        held = np.zeros(F.shape, bool)
-        held[:, : values.shape[1]] = True if where is None else where
-        return np.where(held, P, N), P
+        return np.where(self.held(F, factor), P, N), P
 
     def stretchable(self, F: Array, factor: Factor) -> Array:
         """The columns with no fixed entries other than zeros, if the rest can be stretched."""

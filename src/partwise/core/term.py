@@ -127,6 +127,8 @@ class BoundTerm(ABC):
         The term ties the components to the samples: it settles the scale, and components may be placed at samples.
     scale_free : bool
         Stretching a column of the codes and shrinking that of the components by as much leaves the value unchanged.
+    factor : {"codes", "components"} or None
+        The only factor on which it depends, if there is one.
     steep : bool
         Its multiplicative majoriser has powers of the step beyond −1 or 1.
     orthogonality : float
@@ -143,6 +145,7 @@ class BoundTerm(ABC):
     offers_entries: bool = True
     anchored: ClassVar[bool] = False
     scale_free: ClassVar[bool] = False
+    factor: Factor | None = None
     steep: bool = False
     orthogonality: float = 0.0
 

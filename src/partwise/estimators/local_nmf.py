@@ -22,6 +22,11 @@ class LocalNMF(BaseFactorization):
     never raise it: as Σ_f h_jf = 1, all that remains of the codes is half their squares. A sample then uses several
     components a little rather than one a lot, and these divide the features among them.
 
+    Parameters
+    ----------
+    solver : {"auto", "newton", "multiplicative"}
+        "auto" is "newton"; the multiplicative solver makes the paper's steps.
+
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
@@ -43,9 +48,9 @@ class LocalNMF(BaseFactorization):
     True
     """
 
-    # The sums of the components settle the scale, and there is one solver.
+    solver: Literal["auto", "newton", "multiplicative"] = "auto"
+    # The sums of the components settle the scale.
     scale: None = field(default=None, init=False)
-    solver: Literal["auto"] = field(default="auto", init=False)
 
     def _terms(self) -> list[Term]:
         return [BetaDivergence("kullback-leibler"), Localness()]

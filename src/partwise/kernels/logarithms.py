@@ -101,6 +101,37 @@ def _solve_model(Q: Array, gradient: Array, lowest: Array, width: int, d: Array,
             break
 
 
+@compiled(fastmath=FAST, nogil=True)
+def _exchange(Q: Array, gradient: Array, lowest: Array, width: int, d: Array, slope: Array) -> None:
+    """The same with Σ d = 0: the entry of least slope takes from that of largest slope, until little is gained."""
+    d[:width] = 0
+    slope[:width] = gradient[:width]
+    most = 0.0
+    for _ in range(MODEL_PASSES * width):
+        taker, giver = 0, -1
+        for a in range(width):
+            if slope[a] < slope[taker]:
+                taker = a
+            if d[a] > lowest[a] and (giver < 0 or slope[a] > slope[giver]):
+                giver = a
+        if giver < 0 or slope[giver] <= slope[taker]:
+            break
+        difference = slope[giver] - slope[taker]
+        curvature = Q[taker, taker] + Q[giver, giver] - 2 * Q[taker, giver]
+        step = d[giver] - lowest[giver]
+        if curvature * step > difference:
+            step = difference / curvature
+        d[taker] += step
+        d[giver] -= step
+        up, down = Q[taker], Q[giver]
+        for b in range(width):
+            slope[b] += step * (up[b] - down[b])
+        gained = step * (difference - step * curvature / 2)
+        most = max(most, gained)
+        if gained <= MODEL_TOLERANCE * most / width:
+            break
+
+
 @compiled(nogil=True)
 def _step_length(D: float, C: float, E: float, tau: float) -> float:
     """How far to go along a step with first-order decrease D and curvatures C and E that shrinks b by τ."""
@@ -166,11 +197,12 @@ def _newton_step(
     Q: Array,
     columns: Array,
     small: Array,
-    n_held: int,
+    held: Array,
+    keeps_sum: bool,
 ) -> float:
     """One step on a row, in place, leaving b = f · g; returns the decrease it promises to first order.
 
-    The first `n_held` entries stay as they are.
+    Entries that are `held` stay as they are, and so does the sum of the row if it is to be kept.
     """
     k, count = len(f), len(c)
     gradient, d, lowest, slope = small[0], small[1], small[2], small[3]
@@ -188,9 +220,14 @@ def _newton_step(
         _pull(c[start:stop], b[start:stop], floor, y[start:stop], pull)
         for j in range(k):
             gradient[j] -= dot(g[j, : stop - start], pull)
+    # The slope at which an entry is worth its place.
+    par = 0.0
+    if keeps_sum:
+        for j in range(k):
+            par += f[j] * gradient[j]
     width = 0
-    for j in range(n_held, k):
-        if f[j] > 0 or gradient[j] < 0:
+    for j in range(k):
+        if not held[j] and (f[j] > 0 or gradient[j] < par):
             columns[width] = j
             gradient[width] = gradient[j]
             lowest[width] = -f[j]
@@ -209,11 +246,14 @@ def _newton_step(
         Q[a, a] += 2 * ridge[active[a]]
         for other in range(a):
             Q[other, a] = Q[a, other]
-    _solve_model(Q, gradient, lowest, width, d, slope)
-    promised, held = 0.0, 0.0
+    if keeps_sum:
+        _exchange(Q, gradient, lowest, width, d, slope)
+    else:
+        _solve_model(Q, gradient, lowest, width, d, slope)
+    promised, kept = 0.0, 0.0
     for a in range(width):
         promised -= gradient[a] * d[a]
-        held += ridge[active[a]] * d[a] * d[a]
+        kept += ridge[active[a]] * d[a] * d[a]
         # From here on, at the place of its component.
         slope[active[a]] = d[a]
     bent, tau = 0.0, 0.0
@@ -225,7 +265,7 @@ def _newton_step(
         curvature, shrinkage = _along(c[start:stop], y[start:stop], z[start:stop])
         bent += curvature
         tau = max(tau, shrinkage)
-    length = b.dtype.type(_step_length(promised, bent, held, tau)) if count else 1
+    length = b.dtype.type(_step_length(promised, bent, kept, tau)) if count else 1
     for a in range(width):
         j = active[a]
         f[j] = max(f[j] + length * d[a], 0)
@@ -285,7 +325,8 @@ def newton_rows(
     first_row: int,
     max_steps: int,
     tolerance: float,
-    n_held: int,
+    held: Array,
+    keeps_sum: bool,
     F: Array,
     logs: Array,
 ) -> None:
@@ -293,8 +334,8 @@ def newton_rows(
 
     `indptr` and `logs` hold the block, which begins at `first_row` of all others; `logs` gets the sum
     Σ_p c_p log(f · g_p / x_p) of each row. Rows may be joined by sparse links and by cliques, as in `kernels.descent`,
-    and then see the new values of those before them; `link_indptr` is empty if they are not. The first `n_held` columns
-    stay as they are.
+    and then see the new values of those before them; `link_indptr` is empty if they are not. Entries that are `held`
+    stay as they are; rows that keep their sum have one of 1.
     """
     n, k = len(logs), F.shape[1]
     longest = 1
@@ -311,7 +352,8 @@ def newton_rows(
         row = first_row + i
         f = F[row]
         given[:] = linear[row if len(linear) > 1 else 0]
-        held = ridge[row if len(ridge) > 1 else 0]
+        curvature = ridge[row if len(ridge) > 1 else 0]
+        stays = held[row if len(held) > 1 else 0]
         if len(link_indptr) > 0:
             for p in range(link_indptr[row], link_indptr[row + 1]):
                 other, weight = F[link_indices[p]], 2 * links[p]
@@ -326,8 +368,9 @@ def newton_rows(
             mass += c[p]
         for _ in range(max_steps):
             promised = _newton_step(
-                f, own, c, G, given, held, floor, b[:count], y[:count], z[:count], g, scaled, Q, columns, small, n_held
-            )
+                f, own, c, G, given, curvature, floor,
+                b[:count], y[:count], z[:count], g, scaled, Q, columns, small, stays, keeps_sum,
+            )  # fmt: skip
             if promised <= tolerance * mass:
                 break
         if len(link_indptr) > 0 and groups[row] >= 0:

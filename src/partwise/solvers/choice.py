@@ -14,7 +14,7 @@ from .alternating import Alternating
 from .coordinate import Coordinate
 from .free import FreeCoordinate, FreeMultiplicative
 from .multiplicative import Multiplicative
-from .newton import Newton
+from .newton import Newton, keeps_domains
 from .point import Solver
 from .projected import Projected
 from .revival import Reviving
@@ -45,9 +45,12 @@ def choose_solver(
         )
     if name == "assignment":
         return partial(RowAssignment, objective)
+    if name in ("auto", "newton") and objective.has_logarithms and keeps_domains(objective):
+        _refuse_rules(objective)
+        return _revived(objective, partial(Newton, objective))
     if codes == NON_NEGATIVE and _is_swept(components):
         return _for_non_negative(name, objective, powers)
-    if codes == NON_NEGATIVE and isinstance(components, Free) and name != "newton" and not objective.without_entries():
+    if codes == NON_NEGATIVE and isinstance(components, Free) and not objective.without_entries():
         if name == "multiplicative":
             return partial(FreeMultiplicative, objective, powers)
         return partial(FreeCoordinate, objective)
@@ -73,15 +76,18 @@ def _for_non_negative(
     without, products = objective.without_quadratic(), objective.without_entries()
     if name == "auto":
         swept = objective.has_row_squares or not (without or products)
-        name = "newton" if objective.has_logarithms else "coordinate" if swept else "multiplicative"
+        name = "coordinate" if swept else "multiplicative"
     if name == "coordinate" and not objective.has_row_squares:
         _refuse_coordinate(without, products)
     solvers: dict[str, Callable[[Objective], Solver]] = {
         "multiplicative": partial(Multiplicative, powers=powers),
         "coordinate": RowCoordinate if objective.has_row_squares else Coordinate,
-        "newton": Newton,
     }
-    new_solver = partial(solvers[name], objective)
+    return _revived(objective, partial(solvers[name], objective))
+
+
+def _revived(objective: Objective, new_solver: Callable[[], Solver]) -> Callable[[], Solver]:
+    """With components moved to samples when no sample uses them, where a term ties them to samples."""
     if any(term.anchored for term in objective.terms) and objective.domains[COMPONENTS] == NON_NEGATIVE:
         return lambda: Reviving(objective, new_solver)
     return new_solver

@@ -87,6 +87,8 @@ def code_rows(
 def _code_in(domain: Domain, objective: Objective, state: State, max_passes: int) -> Array:
     """Codes in a domain that applies to each sample separately."""
     tolerance = float(np.finfo(state.W.dtype).eps)
+    if isinstance(domain, Simplex) and objective.has_logarithms:
+        return Newton(objective).code(state, max_passes, tolerance)
     if objective.without_quadratic():
         if isinstance(domain, Simplex):
             return Multiplicative(objective).code(state, max_passes, tolerance**0.5)

@@ -102,11 +102,9 @@ class Extrapolating(Remembering, ABC):
         """Where the components of the next sweep start."""
         if self._ahead_memory is None:
             self._ahead_memory = np.empty_like(Ht)
-        n_held = self._objective.domains[COMPONENTS].n_held(COMPONENTS)
         ahead = self._extrapolated(Ht, before, self._beta, self._ahead_memory)
-        # Reordered sums may differ from the held values in the last digit.
-        ahead[:, :n_held] = Ht[:, :n_held]
-        return ahead
+        # It may have left its domain: reordered sums differ from held values in the last digit.
+        return self._objective.domains[COMPONENTS].entered(ahead, COMPONENTS)[0]
 
     def _reject(self, careful: bool) -> None:
         """Go back; a plain sweep that does not fall has reached machine precision."""

@@ -67,7 +67,8 @@ class FreeMultiplicative(Multiplicative):
         """Only zeros of the codes would stay zero."""
         return lifted(state, CODES)
 
-    def _step(self, state: State, factor: Factor) -> State:
+    def step(self, state: State, factor: Factor) -> State:
+        """The rule, or the best components."""
         if factor == CODES:
-            return super()._step(state, CODES)
+            return super().step(state, CODES)
         return state.replace(COMPONENTS, best_free(self._objective, state, COMPONENTS))

@@ -52,10 +52,11 @@ class Multiplicative(Remembering):
         """Codes, then components."""
         state = point.state
         for factor in FACTORS:
-            state = self._step(state, factor)
+            state = self.step(state, factor)
         return Point.at(self._objective, state)
 
-    def _step(self, state: State, factor: Factor) -> State:
+    def step(self, state: State, factor: Factor) -> State:
+        """The state with one factor improved."""
         F, split, domain = state[factor], self._objective.split(state, factor), self._objective.domains[factor]
         if isinstance(rest_of(domain), Simplex):
             new = on_simplex(split, F, Simplex.axis(factor))
@@ -70,7 +71,7 @@ class Multiplicative(Remembering):
         active = np.ones(len(state.W), bool)
         for _ in range(max_passes):
             old = state.W
-            stepped = self._step(state, CODES).W
+            stepped = self.step(state, CODES).W
             new = np.where(active[:, None], stepped, old)
             change = np.abs(new - old).max(axis=1)
             active &= change > tolerance * np.maximum(new.max(axis=1), np.finfo(new.dtype).tiny)

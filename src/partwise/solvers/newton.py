@@ -2,7 +2,8 @@
 
 One term is a sum of logarithms (`core.forms.Logarithmic`), the others are quadratic. Every row of a factor makes one
 Newton step on its own small system, of a length at which it provably cannot rise (`kernels.logarithms`). Both factors
-are extrapolated as by coordinate descent.
+are extrapolated as by coordinate descent. Rows that sum to one stay on their simplex; components that sum to one are
+found as if they were free, with codes stretched by their sums.
 
 The first sweeps decide in which minimum a run ends; multiplicative ones, which are slow and treat all entries equally,
 lead to better minima.
@@ -12,18 +13,35 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.domains import NON_NEGATIVE, Simplex
+from ..core.fixed import rest_of
+from ..core.forms import Coupling, Quadratic
 from ..core.objective import Objective
+from ..core.rows import Cliques, Diagonal
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor
 from .extrapolation import Extrapolating
 from .multilevel import Chain
 from .multiplicative import Multiplicative
 from .point import Point
-from .systems import assemble
+from .systems import RowSystem, assemble
 
 GENTLE_SWEEPS = 10
 # An extrapolated entry keeps this share of its value. At zero a logarithm would be infinite.
 LEAST_SHARE = 0.1
+
+
+def keeps_domains(objective: Objective) -> bool:
+    """Whether Newton steps keep the factors in their domains, given that multiplicative ones do.
+
+    Components that sum to one leave their scale to the codes, so these must be free to take it, and nothing else may
+    depend on the components.
+    """
+    if not isinstance(rest_of(objective.domains[COMPONENTS]), Simplex):
+        return True
+    return objective.domains[CODES] == NON_NEGATIVE and all(
+        term.offers_logarithms or term.factor == CODES for term in objective.terms
+    )
 
 
 class Newton(Extrapolating):
@@ -41,6 +59,9 @@ class Newton(Extrapolating):
         super().__init__(objective)
         self._rules = Multiplicative(objective)
         self._chain = Chain()
+        self._on_simplex = isinstance(rest_of(objective.domains[COMPONENTS]), Simplex)
+        # S of the squared sums of the components.
+        self._together: Cliques | None = None
 
     def prepare(self, state: State) -> State:
         """Lift zeros of the start, at which logarithms may be infinite."""
@@ -57,13 +78,18 @@ class Newton(Extrapolating):
         W, _ = self._stepped(state, CODES)
         if not beta:
             return state.replace(CODES, W), W
-        return state.replace(CODES, self._extrapolated(W, self._last[CODES], beta, np.empty_like(W))), W
+        ahead = self._extrapolated(W, self._last[CODES], beta, np.empty_like(W))
+        return state.replace(CODES, self._objective.domains[CODES].entered(ahead, CODES)[0]), W
 
     def _improve_components(self, state: State) -> State:
         Ht, logs = self._stepped(state, COMPONENTS)
         form = self._objective.logarithmic(state, COMPONENTS)
+        value = form.value(Ht, logs)
+        if self._on_simplex:
+            Ht, lengths = self._objective.domains[COMPONENTS].entered(Ht, COMPONENTS)
+            state = state.replace(CODES, state.W * lengths)
         new = state.replace(COMPONENTS, Ht)
-        new.remember(form.key, None, form.value(Ht, logs))
+        new.remember(form.key, None, value)
         return new
 
     def _size(self, state: State) -> float:
@@ -75,23 +101,53 @@ class Newton(Extrapolating):
 
         form = self._objective.logarithmic(state, factor)
         F, G = np.array(state[factor], order="C"), np.ascontiguousarray(state[OTHER[factor]])
-        system = assemble(self._objective.quadratics(state, factor), F)
-        pull = system.push if not system.data.any() else system.pull(state.product(factor))
-        linear = np.ascontiguousarray(form.linear - 2 * pull)
+        stretching = factor == COMPONENTS and self._on_simplex
+        system = self._stretched(state) if stretching else self._system(state, factor)
+        linear = np.ascontiguousarray(form.linear - 2 * system.push)
         links, logs = self._chain.of(system.coupled, F), np.empty(len(F))
-        n_held = self._objective.domains[factor].n_held(factor)
+        domain = self._objective.domains[factor]
+        held, keeps_sum = domain.held(F, factor), isinstance(domain, Simplex) and not stretching
 
         def step(rows: slice) -> None:
             for block in form.counts.blocks(factor, rows):
                 first = block.rows.start
-                given = (G, linear, system.D, form.floor, system.scale, *links, first, max_steps, tolerance, n_held)
-                newton_rows(*block.entries, *given, F, logs[block.rows])
+                given = (G, linear, system.D, form.floor, system.scale, *links, first, max_steps, tolerance)
+                newton_rows(*block.entries, *given, held, keeps_sum, F, logs[block.rows])
 
         if system.coupled:
             step(slice(0, len(F)))  # every row sees those before it
         else:
             state.X.map_rows(step, len(F))
         return F, logs
+
+    def _system(self, state: State, factor: Factor) -> RowSystem:
+        """The quadratic terms of a factor, with all of A in `push`."""
+        system = assemble(self._objective.quadratics(state, factor), state[factor])
+        if system.data.any():
+            system.push = system.pull(state.product(factor))
+        return system
+
+    def _stretched(self, state: State) -> RowSystem:
+        """Components that sum to one as if they were free: codes are stretched by their sums c_j.
+
+        The product W H does not change. Terms of the codes become Σ_j c_j² energy_j − 2 c_j pull_j, and c_j², with S
+        all ones, couples all rows.
+        """
+        W, k = state.W, state.W.shape[1]
+        energy, pull = np.zeros(k), np.zeros(k)
+        for part in self._objective.quadratics(state, CODES):
+            for half, sign in ((part.attract, 1), (part.repel, -1)):
+                if half is not None:
+                    pull += sign * np.einsum("ij,ij->j", np.broadcast_to(half, W.shape), W, dtype=np.float64)
+            for coupling in part.couplings:
+                rows = Diagonal(np.ones(len(W), W.dtype)) if coupling.rows is None else coupling.rows
+                energy += coupling.gram * rows.energy(W)
+        if self._together is None:
+            self._together = Cliques(np.zeros(len(state.Ht), np.intp), -1.0, W.dtype)
+        energy, pull = energy.astype(W.dtype), pull.astype(W.dtype)
+        # All ones are n I less what a clique of n rows is.
+        ones = (Coupling(energy, self._together), Coupling(energy * len(state.Ht))) if energy.any() else ()
+        return assemble([Quadratic(attract=pull[None, :], couplings=ones)], state.Ht)
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
         """Codes for fixed components, each row until its own steps gain nothing more."""

@@ -30,7 +30,7 @@ class TriMultiplicative(Multiplicative):
         """F and G by their halves, S ← S ∘ √(FᵀXG / FᵀF S GᵀG)."""
         state: State = point.state
         for factor in (CODES, COMPONENTS):
-            state = self._step(state, factor)
+            state = self.step(state, factor)
         if not isinstance(state, TriState):
             raise TypeError("These rules are for three factors, X ≈ F S Gᵀ; the state has two.")
         S = state.S

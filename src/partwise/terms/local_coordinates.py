@@ -33,6 +33,7 @@ import scipy.sparse as sp
 
 from ..core.forms import Coupling, Quadratic, Split
 from ..core.operand import Operand
+from ..core.rows import Diagonal
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Array, Factor, dot64
@@ -138,8 +139,6 @@ class BoundLocalCoordinates(_BoundCoordinates):
 class BoundKnownCoordinates(_BoundCoordinates):
     """Some entries are unknown: strength · Σ_ij w_ij Σ_{f known} (x_if − h_jf)², in passes over blocks of rows."""
 
-    offers_quadratic = False
-
     def __init__(self, X: Operand, strength: float):
         super().__init__(strength)
         squares = ((x * x).sum(axis=1, dtype=np.float64) for _, x, _ in _known_blocks(X))
@@ -164,22 +163,37 @@ class BoundKnownCoordinates(_BoundCoordinates):
             return state.recall(self._key, COMPONENTS, lambda: _dot(state.X, state.Ht, state.Ht**2))
         return state.recall(self._key, CODES, lambda: _t_dot(state.X, _weighted(state)))
 
-    def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
-        """It has none: every entry of the components has its own curvature."""
-        raise NotImplementedError("Local coordinates over known entries have no quadratic form.")
+    def quadratic(self, state: State, factor: Factor) -> Quadratic:
+        """Every entry of the components has its own curvature: each column its own S, with a single one in B."""
+        pull, push, known = self._parts(state, factor)
+        if push is not None:
+            return Quadratic(attract=pull, repel=push)
+        columns = np.eye(known.shape[1], dtype=known.dtype)
+        own = (Coupling(column, Diagonal(known[:, j])) for j, column in enumerate(columns))
+        return Quadratic(attract=pull, couplings=tuple(own))
 
     def split(self, state: State, factor: Factor) -> Split:
-        """The halves of the gradient; still a convex quadratic."""
+        """The same without a product for every column."""
+        pull, push, known = self._parts(state, factor)
+        split = Split(down={0: 2 * pull}, quadratic=True)
+        if push is None:
+            split.add("up", 1, 2 * known * state.Ht)
+        else:
+            split.add("up", 0, 2 * push)
+        return split
+
+    def _parts(self, state: State, factor: Factor) -> tuple[Array, Array | None, Array]:
+        """A⁺, A⁻ of the codes, and the curvatures of the components' entries."""
         pull, known = self._products(state, factor)
         scale = state.W.dtype.type(self.strength)
         if factor == COMPONENTS:
-            return Split(up={1: 2 * scale * known * state.Ht}, down={0: 2 * scale * pull}, quadratic=True)
-        push = scale * (self._squares[:, None] + known).astype(state.W.dtype)
-        pull = 2 * scale * pull
+            return scale * pull, None, scale * known
+        push = scale / 2 * (self._squares[:, None] + known).astype(state.W.dtype)
+        pull = scale * pull
         weight = state.X.sample_weight
         if weight is not None:
             push, pull = weight[:, None] * push, weight[:, None] * pull
-        return Split(up={0: push}, down={0: pull}, quadratic=True)
+        return pull, push, known
 
 
 def _squared_norms(F: Array) -> Array:

@@ -39,6 +39,7 @@ class BoundLocalness(BoundTerm):
     """B = ½ I and A = ½ for the codes; samples count as often as in the fit."""
 
     name = "localness"
+    factor = CODES
 
     def __init__(self, sample_weight: Array | None = None):
         self._weight = sample_weight
