@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: demo test test-full test-oldest test-cpus kills fuzz reliability coverage mutation lint types unit bench \
-	bench-full pages clean
+	bench-full pages docs docs-serve clean
 
 demo: $(READY)
 	$(BIN)/partwise compare digits --output partwise-digits.html
@@ -73,6 +73,15 @@ reliability: $(READY)
 pages: $(READY)
 	for page in methods quality house reproduction selection; do $(BIN)/python -m docs.$$page || exit 1; done
 
+# The site in docs/site/_build/html, in an environment of its own; the build needs no network, and warnings are errors.
+DOCS := .venv-docs
+SITE := docs/site/_build/html
+docs: $(DOCS)/.ready
+	OMP_NUM_THREADS=1 $(DOCS)/bin/python -m sphinx -b html -W --keep-going --jobs 2 docs/site $(SITE)
+
+docs-serve: docs
+	$(DOCS)/bin/python -m http.server --directory $(SITE) 8000
+
 # Peers that cannot be installed are named in the table.
 bench bench-full: $(READY)
 	test -e $(VENV)/.peers || { $(BIN)/python -m pip install --quiet --editable '.[bench]' && touch $(VENV)/.peers; } || true
@@ -84,10 +93,15 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $(READY)
 
+$(DOCS)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --editable '.[docs]'
+	touch $@
+
 $(OLDEST)/.ready: pyproject.toml tests/oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --only-binary :all: --constraint tests/oldest.txt --editable '.[test]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) mutants .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(OLDEST) $(DOCS) docs/site/_build docs/site/_pictures docs/site/gallery docs/site/api/generated mutants .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -1,0 +1,1 @@
+"""What the build of the site adds to Sphinx."""
