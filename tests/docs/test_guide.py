@@ -19,10 +19,11 @@ PAGES = sorted(path for path in SITE.rglob("*.md") if BLOCK.search(path.read_tex
 ROOMS = {
     "": [name for name in partwise.__all__ if name != "__version__"],
     "exceptions": ["DuplicateComponentsWarning"],
+    "solvers": ["Options", "Problem", "solve"],
     "testing": ["all_estimators", "check_term"],
     "experiments.methods": ["method", "names", "papers"],
     **dict.fromkeys(("callbacks", "datasets", "domains", "experiments", "graphs", "metrics", "plots", "report")),
-    **dict.fromkeys(("selection", "solvers", "terms")),
+    **dict.fromkeys(("selection", "terms")),
 }
 
 
