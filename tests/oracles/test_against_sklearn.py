@@ -90,3 +90,18 @@ def test_against_two_thousand_multiplicative_sweeps(name, loss):
     count = N_STARTS if loss == "frobenius" else N_STARTS // 2
     reference = [by_partwise(X, k, loss, *start, **params) for start in islice(starts(X, k), count)]
     assert_as_good(ours(name, loss)[:count], np.array(reference))
+
+
+@pytest.mark.parametrize("solver", ["auto", "multiplicative"])
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+@pytest.mark.parametrize("name", ["digits", "counts"])
+def test_a_tolerance_stops_within_twice_the_sweeps(name, loss, solver):
+    X, k = data(name)
+    W, H = next(starts(X, k))
+    rules = "mu" if solver == "multiplicative" or loss != "frobenius" else "cd"
+    peer = SklearnNMF(k, init="custom", solver=rules, beta_loss=loss, tol=1e-4, max_iter=2000)
+    peer.fit_transform(X, W=W.copy(), H=H.copy())
+    for dtype in (np.float64, np.float32):
+        model = NMF(k, loss=loss, solver=solver, init=(W, H), tol=1e-4, max_iter=2000).fit(X.astype(dtype))
+        assert model.stop_reason_ == "converged"
+        assert model.n_iter_ <= 2 * peer.n_iter_

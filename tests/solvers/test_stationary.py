@@ -13,7 +13,7 @@ X = RNG.gamma(1.0, size=(24, 4)) @ RNG.gamma(0.5, size=(4, 12)) + 0.3 * RNG.unif
 X_NEW = RNG.gamma(1.0, size=(9, 4)) @ RNG.gamma(0.5, size=(4, 12))
 LABELS = np.array([0, 0, 0, 1, 1, 1, 2, 2] + [-1] * 16)
 K = 3
-SOLVERS = {"coordinate": {"tol": 1e-11, "max_iter": 5000}, "multiplicative": {"tol": 1e-6, "max_iter": 8000}}
+SOLVERS = {"coordinate": {"tol": 1e-11, "max_iter": 5000}, "multiplicative": {"tol": 1e-7, "max_iter": 20_000}}
 
 
 def nearest(A, B, p, same):

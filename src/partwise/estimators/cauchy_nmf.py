@@ -10,7 +10,7 @@ from ..solvers import Minimum, Multiplicative, Options, Problem, code_rows, mini
 from ..terms import Frobenius, TruncatedCauchy
 from ..terms.cauchy import residual_deviation, truncated_entries
 from .base import BaseFactorization
-from .options import Auto, NonNegative, Positive, PositiveOrInfinite
+from .options import Auto, Positive, PositiveOrInfinite
 
 # The search for the scale: rounds, and sweeps in each, for the residuals that the last one left.
 ROUNDS, SWEEPS = 10, 10
@@ -85,7 +85,6 @@ class CauchyNMF(BaseFactorization):
 
     cauchy_scale: Positive | Auto = "auto"
     truncation: PositiveOrInfinite = 3.0
-    tol: NonNegative = 1e-5
 
     # Outliers spoil singular vectors first.
     _auto_init = "random"

@@ -12,7 +12,10 @@ class LoopParameters(Parametrised):
     max_iter : int
         Most sweeps; a sweep is the codes, then the components.
     tol : float
-        Stop when a sweep lowers the objective by less than this share and the optimality measure is also below it.
+        Stop when a sweep lowers the objective by less than this share of it, on average over the last five, and a
+        projected gradient step could not gain a larger share of the fit either (multiplicative steps, which
+        cannot lift entries near zero, are stopped by the decrease alone). It means the same for every loss, solver and
+        precision: at 1e-4 scikit-learn's `NMF` stops with a similar error, usually after more sweeps.
         0 runs exactly `max_iter` sweeps.
     n_init : int
         Number of starts; all are run for a tenth of `max_iter` and the best is continued. Starts from singular vectors

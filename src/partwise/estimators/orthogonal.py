@@ -9,7 +9,7 @@ import numpy as np
 from ..core import CODES, Factor, State
 from ..core.domains import Domain, OneEntry
 from ..solvers import Options, Problem, rescaled, warn_if_dead
-from .options import Assign, NonNegative, OrthogonalSolver
+from .options import Assign, OrthogonalSolver
 from .unweighted import UnweightedFactorization
 
 
@@ -24,7 +24,6 @@ class BaseOrthogonal(UnweightedFactorization):
 
     scale: Literal["codes"] = field(default="codes", init=False)  # type: ignore[assignment]
     solver: OrthogonalSolver = "auto"  # type: ignore[assignment]
-    tol: NonNegative = 1e-5
     assign: Assign = "argmax"
 
     _auto_init = "kmeans"

@@ -7,7 +7,7 @@ from ..core import CODES, COMPONENTS, Factor, Term
 from ..core.domains import NON_NEGATIVE, Domain, Sparse
 from ..terms import Frobenius
 from .base import BaseFactorization
-from .options import NonNegative, Share
+from .options import Share
 
 
 class SparsenessNMF(BaseFactorization):
@@ -35,8 +35,6 @@ class SparsenessNMF(BaseFactorization):
         every sample once.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
         Start, which is projected first. "auto" is "nndsvda".
-    tol : float
-        Stop when a sweep lowers the objective by less than this share of it. 0 runs exactly `max_iter` sweeps.
 
     Notes
     -----
@@ -56,7 +54,6 @@ class SparsenessNMF(BaseFactorization):
 
     components_sparseness: Share | None = 0.6
     codes_sparseness: Share | None = None
-    tol: NonNegative = 1e-5
     # Stretching a column does not change its sparseness: components get unit norm in the end.
     scale: Literal["auto"] = field(default="auto", init=False)
     solver: Literal["auto"] = field(default="auto", init=False)

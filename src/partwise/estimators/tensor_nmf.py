@@ -12,7 +12,6 @@ from ..core.outer_products import outer_products, split_modes
 from ..solvers import Minimum, Problem
 from ..terms import Frobenius
 from .base import BaseFactorization
-from .options import NonNegative
 
 
 class TensorNMF(BaseFactorization):
@@ -36,8 +35,6 @@ class TensorNMF(BaseFactorization):
         vectors, and this is :class:`NMF`.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
         Start. "auto" is "nndsvda". Its components are reduced to rank one by their sums along the axes.
-    tol : float
-        Stop when a sweep lowers the objective by less than this share of it. 0 runs exactly `max_iter` sweeps.
 
     Attributes
     ----------
@@ -57,7 +54,6 @@ class TensorNMF(BaseFactorization):
     """
 
     sample_shape: Annotated[Sequence[int] | None, tuple, list, None] = None
-    tol: NonNegative = 1e-5
     # Every axis has a vector to stretch: components get unit norm in the end.
     scale: Literal["auto"] = field(default="auto", init=False)
     solver: Literal["auto"] = field(default="auto", init=False)

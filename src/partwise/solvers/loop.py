@@ -21,8 +21,8 @@ from .point import Point, Solver
 
 StopReason = Literal["converged", "max_iter", "interrupted", "callback"]
 
-# Sweeps between two evaluations of the optimality measure, which may cost a product.
-CHECK_EVERY = 5
+# Decreases are averaged over this many sweeps: a single one may gain little after a rejected step.
+WINDOW = 5
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,9 @@ class Options:
     ----------
     max_iter : int
     tol : float
-        A run has converged when a sweep lowers the objective by a relative amount of less than tol, and the optimality
-        measure is also below tol. 0 runs exactly max_iter sweeps.
+        A run has converged when the last `WINDOW` sweeps lowered the objective by less than tol times its value, on
+        average, and the optimality measure (`Objective.optimality`) is at most tol, unless the solver's steps cannot
+        reach that (`Solver.reaches_optimum`). 0 runs exactly max_iter sweeps.
     callbacks : sequence of Callback
     inner : bool
         The fit is part of another one. Ctrl-C then ends both: an unfinished part is of no use.
@@ -142,9 +143,9 @@ class Run:
         """
         while self.stop_reason is None and self.n_sweeps < until:
             try:
-                previous, self.point = self.point, self.solver.sweep(self.point)
+                self.point = self.solver.sweep(self.point)
                 self._record()
-                self.stop_reason = self._reason_to_stop(previous, options)
+                self.stop_reason = self._reason_to_stop(options)
                 if self.stop_reason is None:
                     on_sweep(self)
             except KeyboardInterrupt:
@@ -157,12 +158,12 @@ class Run:
     def _record(self) -> None:
         self._trace.append((self.point.values, time.perf_counter() - self._clock))
 
-    def _reason_to_stop(self, previous: Point, options: Options) -> StopReason | None:
+    def _reason_to_stop(self, options: Options) -> StopReason | None:
         progress = self._progress(options)
         # Every callback is told about the sweep, whatever the others answer.
         if any([callback.on_sweep(progress) for callback in options.callbacks]):
             return "callback"
-        if options.tol > 0 and self._has_converged(previous, options.tol):
+        if options.tol > 0 and self._has_converged(options.tol):
             return "converged"
         return "max_iter" if self.n_sweeps >= options.max_iter else None
 
@@ -179,19 +180,21 @@ class Run:
             components=state.components,
         )
 
-    def _has_converged(self, previous: Point, tol: float) -> bool:
+    def _has_converged(self, tol: float) -> bool:
         if self.solver.stalled:
             return True
         # An objective that is only rounding error cannot fall further.
-        start = Point(self.point.state, self._trace[0][0])
-        if self.point.size <= negligible(self.point.state.W.dtype) * start.size:
+        if self.point.size <= negligible(self.point.state.W.dtype) * self._earlier(self.n_sweeps).size:
             return True
-        rejected = self.point is previous
-        if rejected or previous.total - self.point.total > tol * self.point.size:
+        if self.n_sweeps % WINDOW:
             return False
-        if self.n_sweeps % CHECK_EVERY:
+        if self._earlier(WINDOW).total - self.point.total > WINDOW * tol * self.point.size:
             return False
-        return self._objective.optimality(self.point.state) <= tol
+        return not self.solver.reaches_optimum or self._objective.optimality(self.point.state) <= tol
+
+    def _earlier(self, sweeps: int) -> Point:
+        """The values some sweeps ago."""
+        return Point(self.point.state, self._trace[-1 - sweeps][0])
 
 
 def minimise(

@@ -37,6 +37,7 @@ class Multiplicative(Remembering):
     """
 
     name = "multiplicative"
+    reaches_optimum = False
 
     def __init__(self, objective: Objective, powers: Mapping[Factor, float] | None = None):
         self._objective = objective

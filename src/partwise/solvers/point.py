@@ -56,10 +56,13 @@ class Solver(Protocol):
     name : str
     stalled : bool
         The last sweep could not lower the objective: machine precision is reached.
+    reaches_optimum : bool
+        Whether its steps can satisfy the optimality conditions. Multiplicative ones cannot lift entries near zero.
     """
 
     name: str
     stalled: bool
+    reaches_optimum: bool
 
     def prepare(self, state: State) -> State:
         """Make a start suitable for this solver."""
@@ -85,6 +88,7 @@ class Remembering:
 
     remembers: ClassVar[tuple[str, ...]] = ("stalled",)
     stalled: bool = False
+    reaches_optimum: bool = True
 
     def memory(self) -> dict[str, Any]:
         """The attributes by name."""

@@ -40,6 +40,7 @@ class Reviving(Remembering):
         self._solver = new_solver()
         self._sweeps = 0
         self.name = self._solver.name
+        self.reaches_optimum = self._solver.reaches_optimum
         self.stalled = False
 
     def prepare(self, state: State) -> State:
