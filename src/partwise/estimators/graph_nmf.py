@@ -1,14 +1,14 @@
 """Graph regularised non-negative matrix factorisation."""
 
 from ..core import Missing, Term
-from .fixed_components import FixedComponents
 from .graph_parameters import GraphOnCodes
+from .known_components import KnownComponents
 from .labelled import LabelledFactorization
 from .loss_parameters import LossBesidePenalty
 from .nmf import fit_term
 
 
-class GraphNMF(GraphOnCodes, LossBesidePenalty, FixedComponents, LabelledFactorization):
+class GraphNMF(GraphOnCodes, LossBesidePenalty, KnownComponents, LabelledFactorization):
     r"""Non-negative matrix factorisation in which neighbours have similar codes (GNMF, SemiGNMF).
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
@@ -58,4 +58,4 @@ class GraphNMF(GraphOnCodes, LossBesidePenalty, FixedComponents, LabelledFactori
     missing: Missing = None
 
     def _terms(self) -> list[Term]:
-        return [fit_term(self.loss), *self._graph_terms()]
+        return [fit_term(self.loss), *self._graph_terms(), *self._known_terms()]

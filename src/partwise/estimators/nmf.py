@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..core import CODES, COMPONENTS, Array, Missing, Operand, Powers, Term, as_operand, dot64
-from ..solvers import NamedStart, Start
+from ..solvers import NamedStart
 from ..terms import L1, L2, BetaDivergence, Frobenius
 from ..terms.divergence import order, power
-from .fixed_components import FixedComponents
+from .known_components import KnownComponents
 from .options import Loss, NonNegative, Weighting
 
 
@@ -21,7 +21,7 @@ def fit_term(loss: str | float) -> Term:
     return BetaDivergence(loss)
 
 
-class NMF(FixedComponents):
+class NMF(KnownComponents):
     r"""Non-negative matrix factorisation.
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
@@ -86,6 +86,7 @@ class NMF(FixedComponents):
             L2(self.l2_codes, CODES),
             L1(self.l1_components, COMPONENTS),
             L2(self.l2_components, COMPONENTS),
+            *self._known_terms(),
         ]
 
     def _powers(self, terms: Sequence[Term]) -> Powers:
@@ -102,9 +103,9 @@ class NMF(FixedComponents):
         self._total = X.t_dot(weight[:, None])
         return as_operand(X.array, X.missing, (weight * self._cut_weight(X)).astype(X.dtype))
 
-    def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
-        seen = None if self.weighting is None else self._counted
-        return NamedStart(**self._start_fields(shape, dtype), seen=seen)
+    def _start(self, shape: tuple[int, int], dtype: Any) -> NamedStart:
+        start = super()._start(shape, dtype)
+        return start if self.weighting is None else replace(start, seen=self._counted)
 
     def _counted(self, X: Operand) -> Operand:
         """Weighted data with only the given weights, which say how often a sample occurs and have no unit."""

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, column_norms, 
 from ..core.units import Powers, Unit
 from .free import best_free
 from .loop import Options
-from .starts import DownWeight, as_coordinates, dual_start, sampled_start, start_codes, start_factors
+from .starts import DownWeight, as_coordinates, dual_start, sampled_start, start_at_seeds, start_codes, start_factors
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -97,10 +97,13 @@ class NamedStart(Start):
     ----------
     seen : callable, optional
         The data to start from, given those of the problem.
+    seeds : array of shape (n_seeds, n_features), optional
+        The first components of every start; their scale does not matter.
     """
 
     auto: str = "nndsvda"
     seen: Callable[[Operand], Operand] | None = None
+    seeds: Any = None
 
     def _count(self, init: str) -> int:
         # A start from singular vectors is always the same.
@@ -112,6 +115,8 @@ class NamedStart(Start):
             factors = sampled_start(X, k, rng, problem.fit_to, options)
         else:
             factors = start_factors(X if self.seen is None else self.seen(X), k, init, rng)
+        if self.seeds is not None:
+            factors = start_at_seeds(X, *factors, np.array(self.seeds, X.dtype, ndmin=2))
         # Components tied to the samples start at their size, whatever the unit.
         return problem.state(*(as_coordinates(X, *factors) if problem.anchored else factors))
 

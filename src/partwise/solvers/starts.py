@@ -307,3 +307,25 @@ def _check_clusters(X: Operand, k: int) -> None:
 
 def _seed(rng: np.random.RandomState) -> int:
     return int(rng.randint(np.iinfo(np.int32).max))
+
+
+def start_at_seeds(X: Operand, W: Array, Ht: Array, seeds: Array) -> tuple[Array, Array]:
+    """The start with its first components along given ones, and codes that share the samples among these.
+
+    Parameters
+    ----------
+    X : Operand
+    W, Ht : ndarray
+        Codes and components of another start, whose lengths are kept.
+    seeds : ndarray of shape (n_seeds, n_features)
+        Non-negative, none of them zero.
+    """
+    r = len(seeds)
+    lengths = column_norms(Ht[:, :r]).astype(Ht.dtype)
+    lengths[lengths == 0] = 1
+    directions = seeds.T / column_norms(seeds.T).astype(Ht.dtype)
+    W, Ht = W.copy(), Ht.copy()
+    Ht[:, :r] = directions * lengths
+    known = X if X.missing is None else X.known()
+    W[:, :r] = known.dot(np.ascontiguousarray(directions)) / (r * lengths)
+    return W, Ht

@@ -17,6 +17,7 @@ from .local_learning import LocalLearning
 from .localness import Localness
 from .orthogonality import Orthogonality
 from .penalties import L1, L2
+from .seeds import Seeds
 from .smoothness import Smoothness
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Orthogonality",
     "Quadratic",
     "RobustDualFit",
+    "Seeds",
     "Smoothness",
     "Split",
     "Term",

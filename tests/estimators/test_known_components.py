@@ -128,3 +128,79 @@ def test_places_must_fit_the_values():
     terms = [Frobenius(), NeighborGraph(1.0)]
     with pytest.raises(ValueError, match="30 samples"):
         Factorization(4, terms=terms, codes=Fixed(np.ones((3, 1)))).fit(X)
+
+
+NOISY = TRUTH[:2] * RNG.uniform(0.7, 1.3, size=(2, 12))
+
+
+def cosines(A, B):
+    return (A * B).sum(axis=1) / np.linalg.norm(A, axis=1) / np.linalg.norm(B, axis=1)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_components_stay_near_their_seeds(loss, make):
+    """The stronger, the nearer: at strength 0 a start, in the end the seeds themselves."""
+    near = [
+        cosines(NMF(4, loss=loss, seed_components=NOISY, seed_strength=s, tol=1e-8).fit(make(X)).components_[:2], NOISY)
+        for s in (0.0, 1.0, 1e4)
+    ]
+    assert (near[0] < near[1]).all()
+    assert (near[1] < near[2]).all()
+    assert near[2].min() > 0.9999
+
+
+def test_seeds_say_which_component_is_which():
+    """From a start of its own a fit may have the components in any order; from seeds it has theirs."""
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
+        model = NMF(4, seed_components=TRUTH[order], seed_strength=0.1).fit(X)
+        assert cosines(model.components_, TRUTH[order]).min() > 0.9
+
+
+@pytest.mark.parametrize("scaled", [1e-8, 1.0, 1e12])
+def test_neither_the_scale_of_seeds_nor_that_of_data_matters(scaled):
+    settings = {"seed_strength": 0.5, "max_iter": 50, "tol": 0}
+    one = GraphNMF(4, graph_strength=1.0, n_neighbors=3, seed_components=NOISY, **settings).fit(X)
+    other = GraphNMF(4, graph_strength=1.0, n_neighbors=3, seed_components=scaled * NOISY, **settings).fit(scaled * X)
+    np.testing.assert_allclose(other.components_, one.components_, atol=1e-6)
+    np.testing.assert_allclose(other.embedding_, scaled * one.embedding_, atol=1e-6 * scaled * one.embedding_.max())
+
+
+def test_the_objective_with_seeds():
+    model = NMF(4, seed_components=NOISY, seed_strength=0.7, tol=1e-9, max_iter=2000).fit(X)
+    W, H = model.embedding_, model.components_
+    S = NOISY / np.linalg.norm(NOISY, axis=1, keepdims=True)
+    beside = H[:2] - (H[:2] * S).sum(axis=1, keepdims=True) * S
+    penalty = 0.7 * ((W[:, :2] ** 2).sum(axis=0) * (beside**2).sum(axis=1)).sum()
+    np.testing.assert_allclose(model.objective_, ((X - W @ H) ** 2).sum() + penalty, rtol=1e-8)
+    # New samples are shrunk as those of the fit.
+    np.testing.assert_allclose(model.transform(X), W, atol=1e-3 * W.max())
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("known", [{}, {"seed_components": NOISY}], ids=["mask", "mask and seeds"])
+def test_zeros_stay_zero(loss, known):
+    mask = np.median(TRUTH) < TRUTH
+    model = NMF(4, loss=loss, component_mask=mask, max_iter=100, tol=0, **known).fit(X)
+    assert (model.components_[~mask] == 0).all()
+    assert (model.components_[mask] > 0).any()
+    assert np.diff(model.history_["objective"]).max() <= 1e-10 * model.history_["objective"][0]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"seed_components": NOISY[:, :5]}, "seeds have shape .2, 5.; X has 12 features"),
+        ({"seed_components": -NOISY}, "finite and not negative"),
+        ({"seed_components": 0 * NOISY}, "no direction"),
+        ({"seed_components": np.vstack([TRUTH, TRUTH])}, "8 seed_components, but n_components=4"),
+        ({"seed_components": NOISY, "n_components": "auto"}, "leaves the number of components open"),
+        ({"seed_components": NOISY, "fixed_components": KNOWN}, "Give fixed_components or seed_components"),
+        ({"component_mask": np.ones((3, 12), bool)}, "in the shape of components_, .4, 12."),
+        ({"component_mask": np.ones((4, 12))}, "must hold True and False"),
+        ({"component_mask": np.arange(4)[:, None] * np.ones(12) > 0}, "leaves component 0 no feature"),
+    ],
+)
+def test_what_does_not_fit_together(given, message):
+    with pytest.raises(ValueError, match=message):
+        NMF(**{"n_components": 4, **given}).fit(X)
