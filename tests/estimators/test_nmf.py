@@ -54,7 +54,7 @@ def test_a_loss_by_name_and_by_number(name, beta):
     [
         ({}, X, "coordinate"),
         ({"loss": "kullback-leibler"}, X, "newton"),
-        ({"loss": 1.5}, X, "multiplicative"),
+        ({"loss": 1.5}, X, "newton"),
         ({"missing": "nan"}, np.where(np.eye(30, 12), np.nan, X), "coordinate"),
     ],
 )

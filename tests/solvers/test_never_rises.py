@@ -23,7 +23,14 @@ modestly = settings(
 strengths = st.sampled_from([0.0, 1e-3, 0.5, 10.0, 1e3, 1e6])
 betas = st.sampled_from(["frobenius", "kullback-leibler", "itakura-saito", 0.5, 1.5, 3])
 solvers = st.sampled_from(["coordinate", "multiplicative"])
+for_divergences = st.sampled_from(["newton", "multiplicative"])
 BETA = {"frobenius": 2, "kullback-leibler": 1, "itakura-saito": 0}
+
+
+@pytest.fixture(autouse=True)
+def _few_gentle_sweeps(monkeypatch):
+    """Most sweeps are then Newton steps, not multiplicative ones."""
+    monkeypatch.setattr("partwise.solvers.newton.GENTLE_SWEEPS", 2)
 
 
 @dataclass
@@ -144,7 +151,7 @@ def test_nmf(problem, p, solver, scale, data):
 def test_nmf_with_divergences_and_missing_entries(data, loss, p, scale):
     beta = BETA.get(loss, loss)
     problem = data.draw(problems(positive=beta <= 0, missing=(None, "nan", *(["unstored"] if beta > 0 else []))))
-    solver = data.draw(solvers) if beta == 2 else "multiplicative"
+    solver = data.draw(solvers) if beta == 2 else data.draw(st.sampled_from(["auto", "multiplicative"]))
     model = NMF(loss=loss, missing=problem.missing, solver=solver, scale=scale, init="random", **p)
     check_fit(
         model,
@@ -166,7 +173,7 @@ def test_nmf_with_divergences_and_missing_entries(data, loss, p, scale):
 )
 def test_graph_nmf(problem, strength, loss, solver, scale, use_labels, edges):
     if loss == "kullback-leibler":
-        solver = "multiplicative"
+        solver = "newton" if solver == "coordinate" else solver
     problem.sample_weight = problem.sample_weight if problem.sample_weight is None else problem.sample_weight + 0.1
     E = problem.graph() if edges == "given" else neighbor_graph(problem.X, 3, edge_weights=edges)
     y = problem.labels()
@@ -184,11 +191,12 @@ def test_graph_nmf(problem, strength, loss, solver, scale, use_labels, edges):
 
 
 @modestly
-@given(st.data(), betas, solvers, st.sampled_from(["auto", "components", None]))
-def test_constrained_nmf(data, loss, solver, scale):
+@given(st.data(), betas, st.sampled_from(["auto", "components", None]))
+def test_constrained_nmf(data, loss, scale):
     beta = BETA.get(loss, loss)
     problem = data.draw(problems(positive=beta <= 0))
-    model = ConstrainedNMF(loss=loss, solver=solver if beta == 2 else "multiplicative", scale=scale)
+    solver = data.draw(solvers if beta == 2 else for_divergences)
+    model = ConstrainedNMF(loss=loss, solver=solver, scale=scale)
     check_fit(model, problem, problem.labels(), lambda W, H: fit_value(problem.X, W, H, beta, problem.weights))
 
 

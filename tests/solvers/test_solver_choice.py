@@ -28,7 +28,7 @@ def chosen(name, *terms, **domains):
         ((Frobenius(), NeighborGraph(1.0), L1(0.1)), {}, "Coordinate"),
         ((KULLBACK,), {}, "Newton"),
         ((KULLBACK, NeighborGraph(1.0), L2(0.1)), {}, "Newton"),
-        ((BetaDivergence(1.5),), {}, "Multiplicative"),
+        ((BetaDivergence(1.5),), {}, "Newton"),
         ((Frobenius(), LocalCoordinates(0.1)), {}, "Reviving"),
         ((Frobenius(),), {"components": Free()}, "FreeCoordinate"),
         ((Frobenius(),), {"codes": UnitNorm()}, "Alternating"),

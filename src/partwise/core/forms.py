@@ -1,4 +1,4 @@
-"""The forms in which terms are given to solvers: a quadratic, one by rows, a sum of logarithms, halves of a gradient.
+"""The forms of terms that solvers see: a quadratic, one by rows, sums over logarithms or entries, halves of a gradient.
 
 With the other factor fixed, nearly every objective of this family is a non-negative convex quadratic in a factor F::
 
@@ -10,6 +10,7 @@ up, the multiplicative one needs the non-negative halves of the gradient.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,7 @@ from .counts import Counts
 from .rounding import is_resolved
 from .rows import RowMatrix
 from .squares import Squares
-from .types import Array, dot64
+from .types import Array, Factor, dot64
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class Logarithmic:
     counts : Counts
         The entries x_ip and their counts c_ip.
     linear : ndarray of shape (rows, k) or (1, k)
-    total : float
+    size : float
         Σ_ip c_ip.
     floor : float
         Far below every f_i · g_p that matters.
@@ -151,7 +152,7 @@ class Logarithmic:
 
     counts: Counts
     linear: Array
-    total: float
+    size: float
     floor: float
     key: Hashable
 
@@ -162,7 +163,55 @@ class Logarithmic:
             mass = float(linear[0] @ F.sum(axis=0, dtype=np.float64))
         else:
             mass = float(np.einsum("ij,ij->", linear, F, dtype=np.float64))
-        return max(mass - float(logs.sum()) - self.total, 0.0)
+        return max(mass - float(logs.sum()) - self.size, 0.0)
+
+
+class EntryRows(ABC):
+    """Functions d of the entries y of some rows of F Gᵀ."""
+
+    @abstractmethod
+    def derive(self, y: Array, slope: Array, bent: Array, firm: Array) -> None:
+        """Write the slopes d'(y) and the two curvatures of an :class:`Entrywise`, for y above the floor."""
+
+    @abstractmethod
+    def values(self, y: Array) -> Array:
+        """Σ d(y) of every row in float64, up to a constant."""
+
+
+@dataclass(frozen=True)
+class Entrywise:
+    """A sum of functions d of the entries y = f_i · g_p, each below a bound where it goes from y to y (1 + t), t ≥ −1::
+
+        d(y (1 + t)) ≤ d(y) + d'(y) y t + bent · R(t) + firm · t² / 2,   R(t) = ∫₀ᵗ (t − s) (1 + s)^growth ds
+
+    Attributes
+    ----------
+    rows : callable
+        Some rows, chosen by a slice or an array, of a factor.
+    growth : float
+    is_firm : bool
+        Whether `firm` may be other than zero.
+    constant : float
+        What is to be added to the sum of all values.
+    size : float
+        The size of the sums of which the value is the difference.
+    floor : float
+        Far below every y that matters.
+    key : hashable
+        Under which a state remembers the value.
+    """
+
+    rows: Callable[[Factor, Any], EntryRows]
+    growth: float
+    is_firm: bool
+    constant: float
+    size: float
+    floor: float
+    key: Hashable
+
+    def value(self, values: Array) -> float:
+        """The value, given those of all rows."""
+        return max(float(values.sum()) + self.constant, 0.0)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .domains import NON_NEGATIVE, Domain
-from .forms import Coupling, Logarithmic, Quadratic, RowSquares, Split, merge
+from .forms import Coupling, Entrywise, Logarithmic, Quadratic, RowSquares, Split, merge
 from .state import State
 from .types import CODES, COMPONENTS, FACTORS, Array, Factor
 
@@ -39,10 +39,12 @@ class Objective:
 
     def quadratics(self, state: State, factor: Factor) -> list[Quadratic]:
         """The parts of the quadratic of one factor, of all terms that have one."""
-        terms = (
-            term for term in self.terms if not (term.offers_logarithms or term.offers_row_squares or term.orthogonality)
-        )
-        return [part for term in terms if (part := term.quadratic(state, factor)) is not None]
+        return [
+            part
+            for term in self.terms
+            if not (term.offers_logarithms or term.offers_entrywise or term.offers_row_squares or term.orthogonality)
+            and (part := term.quadratic(state, factor)) is not None
+        ]
 
     def quadratic(self, state: State, factor: Factor) -> tuple[Array, list[Coupling]]:
         """The quadratic of one factor, of all terms that have one: A, and all couplings."""
@@ -65,6 +67,15 @@ class Objective:
     def has_logarithms(self) -> bool:
         """Whether one term is a sum of logarithms, and all others are quadratics that can be swept row by row."""
         return self._others_are_quadratic([term for term in self.terms if not term.offers_logarithms])
+
+    def entrywise(self) -> Entrywise:
+        """The one term that is a sum over entries."""
+        return next(term for term in self.terms if term.offers_entrywise).entrywise()
+
+    @property
+    def has_entrywise(self) -> bool:
+        """Whether one term is a sum over entries, and all others are quadratics that can be swept row by row."""
+        return self._others_are_quadratic([term for term in self.terms if not term.offers_entrywise])
 
     def row_squares(self) -> RowSquares:
         """The one term that has Gram matrices by rows."""

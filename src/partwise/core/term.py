@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from .forms import Logarithmic, Quadratic, RowSquares, Split
+from .forms import Entrywise, Logarithmic, Quadratic, RowSquares, Split
 from .operand import Operand
 from .state import State
 from .types import Array, Factor
@@ -119,6 +119,8 @@ class BoundTerm(ABC):
         difference of products, to the squared norm of the data.
     offers_logarithms : bool
         Whether :meth:`logarithmic` describes the term fully.
+    offers_entrywise : bool
+        Whether :meth:`entrywise` describes the term fully.
     offers_row_squares : bool
         Whether :meth:`row_squares` describes the term fully.
     offers_entries : bool
@@ -141,6 +143,7 @@ class BoundTerm(ABC):
     majorised: ClassVar[bool] = False
     from_residuals: ClassVar[bool] = False
     offers_logarithms: ClassVar[bool] = False
+    offers_entrywise: bool = False
     offers_row_squares: ClassVar[bool] = False
     offers_entries: bool = True
     anchored: ClassVar[bool] = False
@@ -164,6 +167,10 @@ class BoundTerm(ABC):
     def logarithmic(self, state: State, factor: Factor) -> Logarithmic:
         """The term as a sum of logarithms, if it `offers_logarithms`."""
         raise NotImplementedError(f"The term {self.name!r} is not a sum of logarithms.")
+
+    def entrywise(self) -> Entrywise:
+        """The term as a sum over entries, if it `offers_entrywise`."""
+        raise NotImplementedError(f"The term {self.name!r} is not a sum over entries that can be bounded.")
 
     def row_squares(self) -> RowSquares:
         """The term as a quadratic of every row, if it `offers_row_squares`."""

@@ -144,7 +144,7 @@ def _step_length(D: float, C: float, E: float, tau: float) -> float:
 
 
 @compiled(fastmath=FAST, nogil=True)
-def _sum_of_logs(c: Array, x: Array, b: Array, mantissa: Array, bits: Array) -> float:
+def sum_of_logs(c: Array, x: Array, b: Array, mantissa: Array, bits: Array) -> float:
     """Σ_p c_p log(b_p / x_p) in float64; `bits` are those of `mantissa`.
 
     b / x = 2^e m with m in [√½, √2), and log m = 2 artanh((m − 1) / (m + 1)) as a power series: loops without branches
@@ -300,7 +300,7 @@ def attract_rows(
             gather(indices[start:stop], G, g)
             _combine(g, F[i], columns, y)
             _pull(c, y, floor, turned, pull[: stop - start])
-            logs[i] += _sum_of_logs(c, x[start:stop], y, mantissa, bits)
+            logs[i] += sum_of_logs(c, x[start:stop], y, mantissa, bits)
             for j in range(k):
                 out[i, j] += dot(g[j, : len(y)], pull[: stop - start])
 
@@ -376,4 +376,4 @@ def newton_rows(
         if len(link_indptr) > 0 and groups[row] >= 0:
             for j in range(k):
                 group_sums[groups[row], j] += f[j]
-        logs[i] = _sum_of_logs(c, x[first:end], b[:count], mantissa, bits)
+        logs[i] = sum_of_logs(c, x[first:end], b[:count], mantissa, bits)

@@ -7,14 +7,14 @@ from functools import partial
 from typing import Literal
 
 from ..core.domains import NON_NEGATIVE, Domain, Free, NonNegative, Simplex
-from ..core.fixed import Fixed, rest_of
+from ..core.fixed import rest_of
 from ..core.objective import Objective
 from ..core.types import CODES, COMPONENTS, Factor
 from .alternating import Alternating
 from .coordinate import Coordinate
 from .free import FreeCoordinate, FreeMultiplicative
 from .multiplicative import Multiplicative
-from .newton import Newton, keeps_domains
+from .newton import Newton, is_swept, keeps_domains, steps_in_blocks
 from .point import Solver
 from .projected import Projected
 from .revival import Reviving
@@ -38,17 +38,17 @@ def choose_solver(
     """
     codes, components = objective.domains[CODES], objective.domains[COMPONENTS]
     _refuse_signs(objective)
-    if name == "newton" and not objective.has_logarithms:
+    if name == "newton" and not (objective.has_logarithms or steps_in_blocks(objective)):
         raise ValueError(
-            "solver='newton' needs the Kullback–Leibler divergence, and quadratic penalties that can be swept row by "
-            "row. Use solver='auto'."
+            "solver='newton' needs the Kullback–Leibler divergence, or another β-divergence of data that are mostly "
+            "known, and quadratic penalties that can be swept row by row. Use solver='auto'."
         )
     if name == "assignment":
         return partial(RowAssignment, objective)
-    if name in ("auto", "newton") and objective.has_logarithms and keeps_domains(objective):
+    if name in ("auto", "newton") and (steps_in_blocks(objective) or keeps_domains(objective)):
         _refuse_rules(objective)
         return _revived(objective, partial(Newton, objective))
-    if codes == NON_NEGATIVE and _is_swept(components):
+    if is_swept(objective):
         return _for_non_negative(name, objective, powers)
     if codes == NON_NEGATIVE and isinstance(components, Free) and not objective.without_entries():
         if name == "multiplicative":
@@ -61,13 +61,6 @@ def choose_solver(
         factor, domain = _special(objective)[0]
         raise ValueError(f"solver={name!r} does not keep the {factor} {domain.words}. Use solver='auto'.")
     return partial(Alternating, objective)
-
-
-def _is_swept(components: Domain) -> bool:
-    """Whether components are non-negative, perhaps with the first ones fixed: the fastest solvers sweep these."""
-    if isinstance(components, Fixed):
-        return components.rest == NON_NEGATIVE and components.where is None
-    return components == NON_NEGATIVE
 
 
 def _for_non_negative(

@@ -72,7 +72,7 @@ def code_rows(
     domain = objective.domains[CODES]
     if domain != NON_NEGATIVE:
         return _code_in(domain, objective, State(X, np.full((X.shape[0], k), 1 / k, X.dtype), Ht), max_passes)
-    if objective.has_logarithms:
+    if objective.has_logarithms or objective.has_entrywise:
         state = State(X, _level(X, Ht) if start is None else start, Ht)
         return Newton(objective).code(state, max_passes, tolerance)
     if objective.without_quadratic() and not objective.has_row_squares:

@@ -12,9 +12,10 @@ aggregates included. Every step minimises the objective exactly along a directio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,21 @@ class Level:
         off.eliminate_zeros()
         return Level(off), inside
 
+    def colours(self) -> Iterator[Array]:
+        """All rows, in sets of rows that are not coupled to each other."""
+        for start, stop in pairwise(self._colours):
+            yield self._order[start:stop]
+
+    def pull(self, rows: Array, F: Array) -> Array:
+        """−(S F) without the diagonal of S, for rows that are not coupled to each other."""
+        pull = -(self.off[rows] @ F)
+        groups = self.cliques.groups[rows]
+        members = groups >= 0
+        if members.any():
+            others = self.cliques.group_sums(F)[groups[members]] - F[rows[members]]
+            pull[members] += F.dtype.type(self.cliques.strength) * others
+        return np.asarray(pull)
+
     @property
     def has_coarser(self) -> bool:
         """Whether there are aggregates to move; cliques carry information at once and need none."""
@@ -155,11 +171,16 @@ class Chain:
         self._coupled: tuple[RowMatrix, ...] = ()
         self._level: Level | None = None
 
+    def level(self, coupled: tuple[RowMatrix, ...], dtype: Any) -> Level | None:
+        """The coupled rows; None if rows are independent."""
+        if coupled and (self._level is None or self._coupled != coupled):
+            self._coupled, self._level = coupled, Level.of(coupled, dtype)
+        return self._level if coupled else None
+
     def of(self, coupled: tuple[RowMatrix, ...], F: Array) -> tuple[Any, ...]:
         """Links, their values, groups, the sums of F over them and their strength; empty if rows are independent."""
-        if not coupled:
+        level = self.level(coupled, F.dtype)
+        if level is None:
             return (*NO_LINKS, np.zeros(0, F.dtype), np.zeros(0, np.intp), np.zeros((0, 0), F.dtype), 0.0)
-        if self._level is None or self._coupled != coupled:
-            self._coupled, self._level = coupled, Level.of(coupled, F.dtype)
-        off, cliques = self._level.off, self._level.cliques
+        off, cliques = level.off, level.cliques
         return off.indptr, off.indices, off.data, cliques.groups, cliques.group_sums(F), cliques.strength

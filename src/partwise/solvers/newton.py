@@ -1,9 +1,11 @@
-"""Newton steps on the rows of a Poisson likelihood, with extrapolation: counts at the speed of squared errors.
+"""Newton steps on the rows of a divergence, with extrapolation: other losses at the speed of squared errors.
 
-One term is a sum of logarithms (`core.forms.Logarithmic`), the others are quadratic. Every row of a factor makes one
-Newton step on its own small system, of a length at which it provably cannot rise (`kernels.logarithms`). Both factors
-are extrapolated as by coordinate descent. Rows that sum to one stay on their simplex; components that sum to one are
-found as if they were free, with codes stretched by their sums.
+One term is a sum of logarithms (`core.forms.Logarithmic`) or of functions of single entries (`core.forms.Entrywise`),
+the others are quadratic. Every row of a factor makes one Newton step, of a length at which it provably cannot rise: on
+its own small system (`kernels.logarithms`), or in blocks of rows (`solvers.entry_steps`), which share one Gram matrix
+for as long as their steps need not be shortened. Both factors are extrapolated as by coordinate descent. Rows that sum
+to one stay on their simplex; components that sum to one are found as if they were free, with codes stretched by their
+sums.
 
 The first sweeps decide in which minimum a run ends; multiplicative ones, which are slow and treat all entries equally,
 lead to better minima.
@@ -14,29 +16,48 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.domains import NON_NEGATIVE, Simplex
-from ..core.fixed import rest_of
-from ..core.forms import Coupling, Quadratic
+from ..core.fixed import Fixed, rest_of
+from ..core.forms import Coupling, Entrywise, Logarithmic, Quadratic
 from ..core.objective import Objective
 from ..core.rows import Cliques, Diagonal
+from ..core.scratch import Scratch
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor
+from .entry_steps import EntrySteps
 from .extrapolation import Extrapolating
 from .multilevel import Chain
 from .multiplicative import Multiplicative
 from .point import Point
-from .systems import RowSystem, assemble
+from .systems import RowSystem, assemble, system_of
 
 GENTLE_SWEEPS = 10
+# If a larger share of the steps with shared Gram matrices must be shortened, every row gets its own from then on.
+MOST_SHORT = 0.1
 # An extrapolated entry keeps this share of its value. At zero a logarithm would be infinite.
 LEAST_SHARE = 0.1
 
 
+def is_swept(objective: Objective) -> bool:
+    """Whether factors are non-negative, perhaps with the first components fixed: the fastest solvers sweep these."""
+    components = objective.domains[COMPONENTS]
+    if isinstance(components, Fixed):
+        components = components.rest if components.where is None else components
+    return objective.domains[CODES] == components == NON_NEGATIVE
+
+
+def steps_in_blocks(objective: Objective) -> bool:
+    """Whether blocks of rows make the steps."""
+    return objective.has_entrywise and is_swept(objective)
+
+
 def keeps_domains(objective: Objective) -> bool:
-    """Whether Newton steps keep the factors in their domains, given that multiplicative ones do.
+    """Whether steps on a sum of logarithms keep the factors in their domains, given that multiplicative ones do.
 
     Components that sum to one leave their scale to the codes, so these must be free to take it, and nothing else may
     depend on the components.
     """
+    if not objective.has_logarithms:
+        return False
     if not isinstance(rest_of(objective.domains[COMPONENTS]), Simplex):
         return True
     return objective.domains[CODES] == NON_NEGATIVE and all(
@@ -45,7 +66,7 @@ def keeps_domains(objective: Objective) -> bool:
 
 
 class Newton(Extrapolating):
-    """The default solver where one term is a sum of logarithms and all others are quadratic.
+    """The default solver where one term is a sum of logarithms or over entries, and all others are quadratic.
 
     Parameters
     ----------
@@ -54,6 +75,7 @@ class Newton(Extrapolating):
 
     name = "newton"
     least_share = LEAST_SHARE
+    remembers = (*Extrapolating.remembers, "_own_grams")
 
     def __init__(self, objective: Objective):
         super().__init__(objective)
@@ -62,6 +84,9 @@ class Newton(Extrapolating):
         self._on_simplex = isinstance(rest_of(objective.domains[COMPONENTS]), Simplex)
         # S of the squared sums of the components.
         self._together: Cliques | None = None
+        self._in_blocks = steps_in_blocks(objective)
+        self._own_grams = False
+        self._scratch = Scratch()
 
     def prepare(self, state: State) -> State:
         """Lift zeros of the start, at which logarithms may be infinite."""
@@ -82,27 +107,41 @@ class Newton(Extrapolating):
         return state.replace(CODES, self._objective.domains[CODES].entered(ahead, CODES)[0]), W
 
     def _improve_components(self, state: State) -> State:
-        Ht, logs = self._stepped(state, COMPONENTS)
-        form = self._objective.logarithmic(state, COMPONENTS)
-        value = form.value(Ht, logs)
+        Ht, value = self._stepped(state, COMPONENTS)
+        key = self._form(state).key
         if self._on_simplex:
             Ht, lengths = self._objective.domains[COMPONENTS].entered(Ht, COMPONENTS)
             state = state.replace(CODES, state.W * lengths)
         new = state.replace(COMPONENTS, Ht)
-        new.remember(form.key, None, value)
+        new.remember(key, None, value)
         return new
 
     def _size(self, state: State) -> float:
-        return self._objective.logarithmic(state, CODES).total
+        return self._form(state).size
 
-    def _stepped(self, state: State, factor: Factor, max_steps: int = 1, tolerance: float = 0.0) -> tuple[Array, Array]:
+    def _form(self, state: State) -> Entrywise | Logarithmic:
+        return self._objective.entrywise() if self._in_blocks else self._objective.logarithmic(state, COMPONENTS)
+
+    def _stepped(self, state: State, factor: Factor) -> tuple[Array, float]:
+        """A better factor given the other one, and the value of the divergence there, if it is the components."""
+        if not self._in_blocks:
+            F, logs = self._stepped_rows(state, factor)
+            return F, self._objective.logarithmic(state, factor).value(F, logs)
+        steps = EntrySteps(self._objective, state, factor, self._scratch, own_grams=self._own_grams)
+        steps.make(self._chain, with_values=factor == COMPONENTS)
+        self._own_grams = self._own_grams or bool(steps.short.mean() > MOST_SHORT)
+        return steps.F, self._objective.entrywise().value(steps.values)
+
+    def _stepped_rows(
+        self, state: State, factor: Factor, max_steps: int = 1, tolerance: float = 0.0
+    ) -> tuple[Array, Array]:
         """A better factor given the other one, and the sum of the logarithms of every row at it."""
         from ..kernels.logarithms import newton_rows
 
         form = self._objective.logarithmic(state, factor)
         F, G = np.array(state[factor], order="C"), np.ascontiguousarray(state[OTHER[factor]])
         stretching = factor == COMPONENTS and self._on_simplex
-        system = self._stretched(state) if stretching else self._system(state, factor)
+        system = self._stretched(state) if stretching else system_of(self._objective, state, factor)
         linear = np.ascontiguousarray(form.linear - 2 * system.push)
         links, logs = self._chain.of(system.coupled, F), np.empty(len(F))
         domain = self._objective.domains[factor]
@@ -119,13 +158,6 @@ class Newton(Extrapolating):
         else:
             state.X.map_rows(step, len(F))
         return F, logs
-
-    def _system(self, state: State, factor: Factor) -> RowSystem:
-        """The quadratic terms of a factor, with all of A in `push`."""
-        system = assemble(self._objective.quadratics(state, factor), state[factor])
-        if system.data.any():
-            system.push = system.pull(state.product(factor))
-        return system
 
     def _stretched(self, state: State) -> RowSystem:
         """Components that sum to one as if they were free: codes are stretched by their sums c_j.
@@ -151,4 +183,8 @@ class Newton(Extrapolating):
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
         """Codes for fixed components, each row until its own steps gain nothing more."""
-        return self._stepped(state, CODES, max_passes, tolerance)[0]
+        if not self._in_blocks:
+            return self._stepped_rows(state, CODES, max_passes, tolerance)[0]
+        steps = EntrySteps(self._objective, state, CODES, self._scratch, own_grams=True)
+        steps.repeat(max_passes, tolerance)
+        return steps.F

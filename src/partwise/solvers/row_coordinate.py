@@ -18,7 +18,7 @@ from ..core.types import CODES, COMPONENTS, Array, Factor
 from .coordinate import MAX_PASSES, PASS_TOLERANCE
 from .extrapolation import Extrapolating
 from .multilevel import Chain
-from .systems import RowSystem, assemble
+from .systems import RowSystem, system_of
 
 # The first sweeps decide in which minimum a run ends, see `solvers.coordinate`. Fewer and longer ones do as well here,
 # where a Gram matrix costs more than a pass.
@@ -74,8 +74,7 @@ class RowCoordinate(Extrapolating):
         """A better factor given the other one, and how much of the data each of its rows explains."""
         F = np.array(state[factor], order="C")
         explained = np.empty(len(F))
-        system = assemble(self._objective.quadratics(state, factor), F)
-        push = system.push if not system.data.any() else system.pull(state.product(factor))
+        system = system_of(self._objective, state, factor)
         blocks = self._objective.row_squares().squares.blocks(state, factor)
         links = self._chain.of(system.coupled, F)
         n_held = self._objective.domains[factor].n_held(factor)
@@ -84,7 +83,7 @@ class RowCoordinate(Extrapolating):
             from ..kernels.own_grams import descend_own
 
             for part in parts:
-                given = (_with_common(part, system), part.pulls, push, system.D, system.scale, *links)
+                given = (_with_common(part, system), part.pulls, system.push, system.D, system.scale, *links)
                 descend_own(*given, part.rows.start, max_passes, tolerance, n_held, F, explained[part.rows])
 
         if not system.coupled:

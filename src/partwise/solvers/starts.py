@@ -106,7 +106,9 @@ def _truncated_svd(X: Operand, rank: int, rng: np.random.RandomState) -> tuple[A
     s, V = s[:rank], (Q @ Zt.T)[:, :rank]
     if X.sample_weight is None:
         return U[:, :rank], s, V
-    return X.dot(V) / np.maximum(s, np.finfo(s.dtype).tiny), s, V
+    # Beyond the rank of X, s and X V are rounding errors, and their quotient could be of any size.
+    limits = np.finfo(s.dtype)
+    return X.dot(V) / np.maximum(s, max(limits.eps * s[0], limits.tiny)), s, V
 
 
 def _norm(vector: Array, weight: Array | None = None) -> Any:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.forms import Quadratic
+from ..core.objective import Objective
 from ..core.rows import Diagonal, RowMatrix
-from ..core.types import Array
+from ..core.state import State
+from ..core.types import Array, Factor
 from .multilevel import Level, RowQuadratic
 
 # From this multiple of the data's own curvature on, links are so strong that rows must move together.
@@ -111,6 +113,14 @@ def assemble(parts: Iterable[Quadratic], F: Array, n_held: int = 0) -> RowSystem
             system.D = system.D + np.multiply.outer(rows.diagonal(), gram)
             if not isinstance(rows, Diagonal):
                 _add_coupled(system, rows, gram)
+    return system
+
+
+def system_of(objective: Objective, state: State, factor: Factor) -> RowSystem:
+    """The quadratic terms of a factor, with all of A in `push`."""
+    system = assemble(objective.quadratics(state, factor), state[factor])
+    if system.data.any():
+        system.push = system.pull(state.product(factor))
     return system
 
 

@@ -12,19 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.forms import Quadratic, Split
+from ..core.forms import Entrywise, Quadratic, Split
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
+from ..core.tiles import Tiles
 from ..core.types import CODES, Array, Factor
 from ..core.units import Powers, no_function
 from .entries import Observed, check_weights, observed_entries
+from .powers import entrywise
 
 # Powers up to this one are computed by multiplication.
 LARGEST_PRODUCT = 4
@@ -111,6 +113,8 @@ class BoundDivergence(BoundTerm):
         # Far below every relevant value: keeps x / y finite where W H underflows.
         limits = np.finfo(X.dtype)
         self._floor = X.dtype.type(float(limits.eps) ** 1.5 * X.mean() or float(limits.tiny) ** 0.5)
+        self._X = X
+        self.offers_entrywise = beta != 2 and self._observed is None
         if beta <= 0:
             self._refuse_zeros(X)
 
@@ -128,9 +132,23 @@ class BoundDivergence(BoundTerm):
                 "loss='kullback-leibler', or add a small constant to X."
             )
 
+    @property
+    def _key(self) -> tuple[str, BoundDivergence]:
+        return "divergence", self
+
     def value(self, state: State) -> float:
-        """The divergence; the pass that computes it also serves the next step of the codes."""
-        return self._evaluate(state, CODES)[0]
+        """The divergence; a solver may know it already. The pass that computes it also serves a step of the codes."""
+        return state.recall(self._key, None, lambda: self._evaluate(state, CODES)[0])
+
+    def entrywise(self) -> Entrywise:
+        """A sum over entries, unless only those of a sparse pattern count."""
+        return self._entrywise
+
+    @cached_property
+    def _entrywise(self) -> Entrywise:
+        X = self._X
+        tiles = Tiles(X.array, self._weights, self._sample_weight, X.missing is None)
+        return entrywise(tiles, self.beta, float(self._floor), X.shape[0], self._key)
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
         """It has no quadratic form."""

@@ -24,6 +24,9 @@ from .divergence import BoundDivergence
 # Newton steps divide by y twice, so y must not underflow; this share of the mean is still far below relevant values.
 FLOORS = {np.dtype(np.float64): 1e-100, np.dtype(np.float32): 1e-15}
 
+# From this share of entries that are not zero on, lists of them do not pay.
+MOSTLY_POSITIVE = 0.8
+
 
 class BoundKullbackLeibler(BoundDivergence):
     """The divergence at β = 1."""
@@ -32,15 +35,8 @@ class BoundKullbackLeibler(BoundDivergence):
 
     def __init__(self, X: Operand, sample_weight: Array | None = None, weights: object = None):
         super().__init__(X, 1.0, sample_weight, weights)
-        self._X = X
-
-    def value(self, state: State) -> float:
-        """The divergence; a solver that made Newton steps knows it already."""
-        return state.recall(self._key, None, lambda: self._evaluate(state, CODES)[0])
-
-    @property
-    def _key(self) -> tuple[str, BoundDivergence]:
-        return "divergence", self
+        self._floor = X.dtype.type(FLOORS[X.dtype] * X.mean())
+        self.offers_entrywise = X.missing is None and self._weights is None and _is_mostly_positive(X)
 
     def _sweep(self, state: State, factor: Factor) -> tuple[float, Array, Array]:
         """The value and the halves of the gradient from the positive entries only; P is the linear part."""
@@ -60,13 +56,13 @@ class BoundKullbackLeibler(BoundDivergence):
 
     def logarithmic(self, state: State, factor: Factor) -> Logarithmic:
         """Linear in a factor, except for a logarithm at every positive entry."""
-        counts, total, floor = self._counts
+        counts, total = self._counts
         linear = state.recall(("weights", self), OTHER[factor], lambda: self._linear(state, factor))
-        return Logarithmic(counts, linear, total, floor, self._key)
+        return Logarithmic(counts, linear, total, float(self._floor), self._key)
 
     @cached_property
-    def _counts(self) -> tuple[Counts, float, float]:
-        """The positive entries, the sum of their counts, and the floor of y."""
+    def _counts(self) -> tuple[Counts, float]:
+        """The positive entries, and the sum of their counts."""
         X, s, seen = self._X, self._sample_weight, self._observed
         counts: Counts
         if seen is not None:
@@ -77,7 +73,7 @@ class BoundKullbackLeibler(BoundDivergence):
             counts = SparseCounts(x, self._stored_weights(x))
         else:
             counts = DenseCounts(X.array, self._weights, s)
-        return counts, counts.total(), FLOORS[X.dtype] * X.mean()
+        return counts, counts.total()
 
     def _stored_weights(self, x: sp.csr_array) -> Array | None:
         """Weights of the stored entries of data whose other entries count too."""
@@ -106,3 +102,8 @@ class BoundKullbackLeibler(BoundDivergence):
             else:
                 out += V.T @ G[rows]
         return out
+
+
+def _is_mostly_positive(X: Operand) -> bool:
+    positive = sum(int(np.count_nonzero(x.data if sp.issparse(x) else x)) for _, x in X.row_blocks())
+    return positive >= MOSTLY_POSITIVE * X.shape[0] * X.shape[1]

@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from ..core.forms import RowSquares
 from ..core.operand import Operand
 from ..core.squares import Listed, Packed, Squares, TakenDown
-from ..core.state import State
-from ..core.types import CODES, Array
+from ..core.types import Array
 from .divergence import BoundDivergence
 from .entries import known_share
 
@@ -25,15 +24,6 @@ class BoundSquares(BoundDivergence):
 
     def __init__(self, X: Operand, sample_weight: Array | None = None, weights: object = None):
         super().__init__(X, 2.0, sample_weight, weights)
-        self._X = X
-
-    def value(self, state: State) -> float:
-        """The error; a solver that swept the rows already knows it, unless it is lost in rounding errors."""
-        return state.recall(self._key, None, lambda: self._evaluate(state, CODES)[0])
-
-    @property
-    def _key(self) -> tuple[str, BoundDivergence]:
-        return "squares", self
 
     def row_squares(self) -> RowSquares:
         """A quadratic of every row."""
