@@ -129,4 +129,5 @@ def test_listed_and_blocked_entries_give_the_same_model(term, weighted, monkeypa
     for found, expected in zip(
         answers, (blocked.transform(data[:5]), blocked.score(data), blocked.labels_), strict=True
     ):
-        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8)
+        # Lists have only multiplicative rules for β = 0.5, which end less exactly.
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-8)
