@@ -8,12 +8,12 @@ import numpy as np
 from ..core import Array, IntArray, Objective, Operand, State, Term, Unit
 from ..solvers import Minimum, Multiplicative, Options, Problem, code_rows, minimise
 from ..terms import Frobenius, TruncatedCauchy
-from ..terms.cauchy import residual_deviation, truncated_entries
+from ..terms.residuals import residual_deviation, truncated_entries
 from .base import BaseFactorization
 from .options import Auto, Positive, PositiveOrInfinite
 
 # The search for the scale: rounds, and sweeps in each, for the residuals that the last one left.
-ROUNDS, SWEEPS = 10, 10
+ROUNDS, SWEEPS = 10, 5
 # The scale in standard deviations of the residuals. For normal noise the Cauchy distribution is most likely at 0.6, and
 # a loss of that scale is hard to mislead; at 2.4 a fit is nearly as precise as least squares (95 %). So the search uses
 # the first, and the fit nearly the second.
@@ -99,7 +99,7 @@ class CauchyNMF(BaseFactorization):
         problem = super()._problem(X, y, rng, options, unit)
         given = problem.start.given
         if given is not None:
-            deviation = residual_deviation(X, *given)
+            deviation = residual_deviation(X, *given) if self.cauchy_scale == "auto" else 0.0
         else:
             approaches = []
             for start in problem.with_terms([Frobenius()]).states(options):

@@ -20,11 +20,14 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function with `numba.njit`, cached on disk if possible.
 
+    A division by zero gives infinity or NaN, as in numpy: a check for it would keep loops out of vector registers.
+
     Parameters
     ----------
     **options
         Of `numba.njit`, without `cache`.
     """
+    options["error_model"] = "numpy"
 
     def decorate(function: Callable[..., Any]) -> Any:
         try:

@@ -19,7 +19,7 @@ from .systems import RowSystem, assemble
 MAX_PASSES = 8
 # The first sweeps decide in which minimum a run ends. Gentle ones, a single pass each and no extrapolation, lead to
 # better minima than solving for each factor against an arbitrary start. Not so where samples are coupled: one pass
-# would carry information over only one link.
+# would carry information over only one link. A term that lies below its quadratic makes small steps anyway.
 GENTLE_SWEEPS = 4
 # Passes on a few rows end when one gains less than this share of the first.
 PASS_TOLERANCE = 1e-2
@@ -53,7 +53,7 @@ class Coordinate(Extrapolating):
         return self._code(state, 0.0)[0] if factor == CODES else self._improve_components(state)
 
     def _is_gentle(self, sweep: int) -> bool:
-        return sweep <= GENTLE_SWEEPS and not self._is_coupled
+        return sweep <= GENTLE_SWEEPS and not (self._is_coupled or self._objective.majorised)
 
     @property
     def _passes(self) -> int:

@@ -6,7 +6,6 @@ Combine them freely in :class:`partwise.Factorization`; write your own by derivi
 
 from ..core.forms import Coupling, Quadratic, Split
 from ..core.term import BoundPenalty, BoundTerm, Term, Uncodable
-from .cauchy import TruncatedCauchy
 from .divergence import BetaDivergence
 from .dual import DualFit, LocalSimilarity, RobustDualFit
 from .frobenius import Frobenius
@@ -17,6 +16,7 @@ from .local_learning import LocalLearning
 from .localness import Localness
 from .orthogonality import Orthogonality
 from .penalties import L1, L2
+from .robust import Huber, TruncatedCauchy
 from .seeds import Seeds
 from .smoothness import Smoothness
 
@@ -30,6 +30,7 @@ __all__ = [
     "DualFit",
     "Frobenius",
     "Gauged",
+    "Huber",
     "LocalCoordinates",
     "LocalLearning",
     "LocalSimilarity",
