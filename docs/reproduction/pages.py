@@ -8,7 +8,7 @@ The results come from ``partwise reproduce PAPER``; ``findings.md`` discusses th
 from pathlib import Path
 
 from partwise.experiments import load_protocol, paper_names, read_cells
-from partwise.experiments.tables import LEGEND, counts_line, markdown_tables, summary_table
+from partwise.experiments.tables import LEGEND, counts_line, markdown_tables, plain_line, summary_table
 
 from .headline import all_accuracies
 
@@ -28,11 +28,11 @@ def paper_page(name, cells):
             f"{protocol.citation}. The protocol is"
             f" [{name}.toml](../../src/partwise/experiments/papers/{name}.toml); made by `partwise reproduce {name}`.",
             "",
-            f"{counts_line(cells)}.",
+            f"{counts_line(cells)}. {plain_line(cells)}.",
             "",
             summary_table(cells, "method"),
             "",
-            f"{LEGEND}.",
+            f"{LEGEND}. A number in brackets: the runs of a cell that has others than the title says.",
             "",
             markdown_tables(cells),
         ]
@@ -48,6 +48,11 @@ def defaults_table():
     return "\n".join(lines)
 
 
+def much_better(cells):
+    """How many measured numbers are more than ten points above the printed ones."""
+    return sum(cell.verdict == "better" and cell.mean > cell.printed_mean + 10 for cell in cells)
+
+
 def summary_page(cells):
     """Verdicts per paper and per paper's own method, then the findings."""
     own = {
@@ -59,12 +64,16 @@ def summary_page(cells):
             NOTE,
             "# The five papers, reproduced",
             "",
-            f"Of {sum(1 for cell in cells if cell.verdict)} printed numbers: {counts_line(cells)}.",
+            f"Of {sum(1 for cell in cells if cell.verdict):,} printed numbers: {counts_line(cells)}. Without any rule:",
+            f"{plain_line(cells)}.",
             "",
             "A cell is *equal* if the measured mean is within three points of the printed one, or within two",
-            "standard errors of the difference, *better* or *short* beyond. Where the paper gives no deviation, the",
-            "measured one is used, and vice versa after a single run. *No data*: JAFFE and PIE are not public.",
-            "The repeats of every table are in its title:",
+            "standard errors of the difference but never more than five points; *better* or *short* beyond. Neither",
+            f"is a reproduction: {much_better(cells)} of the better cells are so by more than ten points. The error",
+            "of a measured mean is its own, the printed one comes from the printed deviation (the measured one where",
+            "none is printed), and an average has the error of a mean over all of its runs. With fewer than five runs",
+            "there is no verdict. *No data*: JAFFE and PIE are not public. Every table gives the runs per cell in its",
+            "title, and in the cell where it has others:",
             "",
             *pages,
             "",

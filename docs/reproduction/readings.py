@@ -84,7 +84,7 @@ def strength_of_graph_nmf():
     for dataset in plan.protocol.datasets:
         pairs = []
         for place in plan.places:
-            for draw in range(plan.n_repeats(dataset)):
+            for draw in plan.draws(place):
                 settings = ({}, {"graph_strength": "auto"})
                 found = [journal.scores(plan.run(place, method, setting, draw)) for setting in settings]
                 if place.dataset == dataset and None not in found:

@@ -35,12 +35,22 @@ def test_data_in_a_folder_that_is_not_there(capsys, tmp_path):
 def test_reproduce_quick(capsys, tiny, tmp_path):
     assert main(["reproduce", "tiny", "--quick"]) == 0
     out, err = capsys.readouterr()
-    assert "Table 1, Digits, nmi_max, 2 repeats" in out
-    assert out.splitlines()[-2] == "with 2 repeats, where the paper has 4"
+    assert "Table 1, Digits, nmi_max, 2 runs per cell" in out
+    assert out.splitlines()[-2] == "with 2 repeats, where the paper has 5"
     assert out.splitlines()[-1] == "page written to results/tiny.html"
     assert " runs, about " in err
     assert (tmp_path / "results" / "runs" / "tiny.csv.gz").is_file()
     assert (tmp_path / "results" / "tiny.csv").read_text().count("\n") == 1 + 24 + 6 + 3
+
+
+def test_fresh_draws_have_files_of_their_own(capsys, tiny, tmp_path):
+    command = ["reproduce", "tiny", "--method", "Kmeans", "--repeats", "1"]
+    assert main([*command, "--draws-from", "1000"]) == 0
+    capsys.readouterr()
+    runs = tmp_path / "results" / "runs"
+    assert [path.name for path in runs.iterdir()] == ["tiny-from-1000.csv.gz"]
+    lines = gzip.decompress((runs / "tiny-from-1000.csv.gz").read_bytes()).decode().splitlines()
+    assert {line.split(",")[4] for line in lines[1:]} == {"1000"}
 
 
 @pytest.mark.parametrize(

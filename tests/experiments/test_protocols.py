@@ -1,6 +1,7 @@
 """Protocols agree with the printed tables, preprocessing with its formulas, verdicts with their definition."""
 
 import math
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -22,16 +23,23 @@ from partwise.experiments.preparation import (
 )
 from partwise.experiments.protocol import DataPlan, MethodPlan
 from partwise.experiments.runs import is_available
-from partwise.experiments.tables import counts, counts_line, markdown_tables, plain_tables, summary_table
-from partwise.experiments.verdicts import Measured, verdict
+from partwise.experiments.tables import (
+    counts,
+    counts_line,
+    markdown_tables,
+    plain_shares,
+    plain_tables,
+    summary_table,
+)
+from partwise.experiments.verdicts import Cell, Measured, verdict
 
 PAPERS = list(paper_names())
 
 
 def test_all_printed_numbers_are_there():
     numbers = [number for paper in paper_names().values() for number in printed_numbers(paper)]
-    assert len(numbers) == 1282
-    assert len(set(numbers)) == 1282
+    assert len(numbers) == 1292
+    assert len(set(numbers)) == 1292
     assert sum(number.dataset in ("JAFFE", "PIE") for number in numbers) == 112
 
 
@@ -123,28 +131,45 @@ def test_starts():
     assert {tuple(row) for row in H} <= {tuple(row) for row in X}
 
 
+def of(mean, error, repeats=10):
+    return Measured(mean, error, repeats)
+
+
 @pytest.mark.parametrize(
-    ("mean", "std", "repeats", "found", "expected"),
+    ("printed", "error", "found", "expected"),
     [
-        (80.0, 1.0, 10, Measured(82.9, 1.0, 10), "equal"),
-        (80.0, 1.0, 10, Measured(83.1, 1.0, 10), "better"),
-        (80.0, 1.0, 10, Measured(76.9, 1.0, 10), "short"),
-        # Two errors of the difference: 2 √(4² + 3²) = 10.
-        (80.0, 12.0, 9, Measured(70.1, 6.0, 4), "equal"),
-        (80.0, 12.0, 9, Measured(69.9, 6.0, 4), "short"),
-        # No deviation printed, one run: ours stands in, 2 √(4² + 2²) = 8.94.
-        (80.0, None, 1, Measured(88.9, 4.0, 4), "equal"),
-        (80.0, None, 1, Measured(89.0, 4.0, 4), "better"),
-        # One run of ours: the printed deviation stands in, 2 √(4² + 4²) = 11.3; 2 √(3² + 3²) = 8.5.
-        (80.0, 4.0, 1, Measured(70.1, None, 1), "equal"),
-        (80.0, 3.0, 1, Measured(70.1, None, 1), "short"),
-        (80.0, None, 1, Measured(83.1, None, 1), "better"),
-        (80.0, None, None, None, "not run"),
-        (None, None, None, Measured(1.0, 1.0, 1), ""),
+        (80.0, 0.3, of(82.9, 0.3), "equal"),
+        (80.0, 0.3, of(83.1, 0.3), "better"),
+        (80.0, 0.3, of(76.9, 0.3), "short"),
+        # Two errors of the difference: 2 √(1.2² + 1.6²) = 4.
+        (80.0, 1.2, of(76.1, 1.6), "equal"),
+        (80.0, 1.2, of(75.9, 1.6), "short"),
+        # … but five points at most.
+        (80.0, 4.0, of(84.9, 3.0), "equal"),
+        (80.0, 4.0, of(85.1, 3.0), "better"),
+        # The error of a printed number may be unknown.
+        (80.0, None, of(83.9, 2.0), "equal"),
+        (80.0, None, of(84.1, 2.0), "better"),
+        (80.0, 5.0, of(80.0, 0.0, 4), "too few runs"),
+        # An average of single runs.
+        (80.0, 5.0, of(80.0, None, 6), "too few runs"),
+        (80.0, None, None, "not run"),
+        (None, None, of(1.0, 1.0), ""),
     ],
 )
-def test_verdicts(mean, std, repeats, found, expected):
-    assert verdict(mean, std, repeats, found) == expected
+def test_verdicts(printed, error, found, expected):
+    assert verdict(printed, error, found) == expected
+
+
+def test_errors_of_means_and_of_averages(measured):
+    """The error of an average is that of a mean over all of its runs."""
+    assert Measured.of([1.0, 3.0, 5.0]) == Measured(3.0, pytest.approx(2 / 3**0.5), 3, pytest.approx(2.0))
+    assert Measured.of([7.0]).error is None
+    cells = {c.n_clusters: c for c in compare(*measured) if (c.method, c.metric) == ("GNMF", "accuracy")}
+    two, three, average = cells["2"], cells["3"], cells["Avg"]
+    assert three.error == pytest.approx(three.std / 5**0.5, abs=0.01)
+    assert average.error == pytest.approx(math.hypot(two.error, three.error) / 2, abs=0.01)
+    assert (average.repeats, average.std) == (10, None)
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +185,7 @@ def test_cells_are_means_over_the_best_setting(measured):
     by_setting = {
         strength: [
             journal.scores(plan.run(place, method, {**method.settings("Digits")[0], "graph_strength": strength}, draw))
-            for draw in range(4)
+            for draw in range(5)
         ]
         for strength in (1.0, 10.0)
     }
@@ -170,7 +195,7 @@ def test_cells_are_means_over_the_best_setting(measured):
     cell = cells["GNMF", "accuracy", "3"]
     assert cell.mean == pytest.approx(np.mean(values), abs=0.006)
     assert cell.std == pytest.approx(np.std(values, ddof=1), abs=0.006)
-    assert cell.repeats == 4
+    assert cell.repeats == 5
     average = cells["GNMF", "accuracy", "Avg"]
     assert average.mean == pytest.approx((cell.mean + cells["GNMF", "accuracy", "2"].mean) / 2, abs=0.01)
 
@@ -203,18 +228,54 @@ def test_tidy_file_round_trip(measured, tmp_path):
     write_cells(tmp_path / "tiny.csv", cells)
     assert read_cells(tmp_path / "tiny.csv") == cells
     header = (tmp_path / "tiny.csv").read_text().splitlines()[0]
-    assert header == "paper,table,dataset,n_clusters,metric,method,printed_mean,printed_std,mean,std,repeats,verdict"
+    assert header.split(",") == [field.name for field in fields(Cell)]
 
 
 def test_tables(measured):
     cells = compare(*measured)
     text = "\n".join(plain_tables(cells))
-    assert "Table 1, Digits, accuracy, 4 repeats" in text
+    assert "Table 1, Digits, accuracy, 5 runs per cell" in text
     assert "99.9 / " in text
     assert "50 / not run" in text
     assert "| k | Kmeans | GNMF | CNMF | Unheard | partwise |" in markdown_tables(cells)
-    assert "| CNMF | 6 | 6 | 0 | 0 | 0 | 0 | 100% |" in summary_table(cells, "method")
+    assert "| CNMF | 6 | 6 | 0 | 0 | 0 | 0 | 0 | 100% | 100% | 0% |" in summary_table(cells, "method")
     assert counts_line(cells).startswith(f"{counts(cells)['better']} better, ")
+
+
+def test_plain_shares_and_numbers_of_runs():
+    cells = [
+        Cell("p", "1", "d", k, "accuracy", "m", 80.0, None, mean, None, None, repeats, "equal")
+        for k, mean, repeats in (("2", 79.5, 10), ("3", 77.5, 10), ("4", 90.0, 3), ("5", 70.0, 10), ("Avg", 79.3, 33))
+    ]
+    assert plain_shares(cells) == {"≥ printed − 1": 0.6, "≥ printed − 3": 0.8, "within 3": 0.6}
+    assert plain_shares(replace(cell, printed_mean=None) for cell in cells) == {}
+    (title, _, two, *_), text = plain_tables(cells), "\n".join(plain_tables(cells))
+    assert title.endswith("10 runs per cell")
+    assert "(10)" not in two
+    assert "90.0 (3) =" in text
+    assert "79.3 =" in text
+    assert "60% ≥ printed − 1, 80% ≥ printed − 3, 60% within 3" in text
+
+
+def test_draws_of_cells():
+    protocol = load_protocol("rls-nmf")
+    plan = Plan(protocol)
+    some, all_of_them = Place("COIL20", 4), Place("COIL20", 20)
+    assert plan.draws(some) == range(10)
+    assert plan.grid_draws(some) == range(3)
+    assert plan.draws(all_of_them) == range(10)
+    assert (plan.printed_repeats(some), plan.printed_repeats(all_of_them)) == (10, 1)
+    fresh = Plan(protocol, repeats=4, first_draw=1000)
+    assert fresh.draws(some) == range(1000, 1004)
+    assert fresh.grid_draws(some) == range(1000, 1003)
+
+
+def test_a_new_version_of_a_method_makes_new_runs(measured):
+    plan, journal = measured
+    method, place = PROTOCOL.methods["GNMF"], Place("Digits", 3)
+    old, new = (plan.run(place, m, m.settings("Digits")[0], 0) for m in (method, replace(method, version=2)))
+    assert old in journal
+    assert new not in journal
 
 
 def test_a_plan_without_data(no_data, tmp_path):

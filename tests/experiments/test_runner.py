@@ -36,10 +36,10 @@ def start(path, jobs):
 
 
 def test_all_runs_are_there(undisturbed, tmp_path):
-    """2 places × (4 repeats of 3 methods without a grid, 2 settings × 2 draws and at least one more × 2 of GNMF)."""
+    """2 places × (5 repeats of 3 methods without a grid, 2 settings × 2 draws and at least one more × 2 of GNMF)."""
     (tmp_path / "runs.csv.gz").write_bytes(undisturbed)
     lines = gzip.decompress(undisturbed).decode().splitlines()
-    assert len(lines) - 1 >= 2 * (3 * 4 + 2 * 2 + 2)
+    assert len(lines) - 1 >= 2 * (3 * 5 + 2 * 2 + 3)
     plan, journal = Plan(PROTOCOL), Journal(tmp_path / "runs.csv")
     assert all(run in journal for run in [*plan.grid_runs(), *plan.further_runs(journal)])
     assert not any("Unheard" in line for line in lines)

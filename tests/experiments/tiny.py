@@ -15,7 +15,7 @@ CONTENT = {
     "paper": "Tiny",
     "citation": "nobody",
     "own_methods": ["GNMF"],
-    "repeats": 4,
+    "repeats": 5,
     "full_repeats": 1,
     "grid_repeats": 2,
     "datasets": [{"name": "Digits", "data": "digits", "classes": 10, "every": 9, "prepare": ["unit norm"]}],

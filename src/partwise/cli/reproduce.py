@@ -22,7 +22,7 @@ from ..experiments import (
 from ..experiments.example import example
 from ..experiments.plan import Plan
 from ..experiments.sensitivity import sensitivities
-from ..experiments.tables import LEGEND, counts_line, plain_tables
+from ..experiments.tables import LEGEND, counts_line, plain_line, plain_tables
 from ..files.writing import WriteError
 from ..report import reproduction_page
 from .arguments import CommandError, check_output, whole_number, write_whole
@@ -32,7 +32,8 @@ IF_INTERRUPTED = "finished runs are kept and the same command continues"
 DESCRIPTION = """\
 Repeat the experiments of a paper and print its tables with the printed number,
 the measured mean and deviation, and a verdict for every cell: equal (within 3
-points or two standard errors of the difference), better, short, or no data.
+points, or two standard errors of the difference but at most 5 points), better,
+short, or too few runs to say.
 
 Every finished run is kept in RESULTS/runs/PAPER.csv, and in the end compressed
 in PAPER.csv.gz. An interrupted reproduction continues where it stopped; nothing
@@ -58,6 +59,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--repeats", metavar="N", type=whole_number(1), help="at most this many repeats (default: as in the paper)"
     )
     parser.add_argument(
+        "--draws-from",
+        metavar="N",
+        type=whole_number(0),
+        default=0,
+        help="number the draws from N on, for classes and starts that no other run has seen; the results get files of "
+        "their own, PAPER-from-N",
+    )
+    parser.add_argument(
         "--jobs", metavar="N", type=whole_number(1), default=1, help="processes to use (default: %(default)s)"
     )
     parser.add_argument(
@@ -71,14 +80,14 @@ def run(options: argparse.Namespace) -> None:
     Parameters
     ----------
     options : argparse.Namespace
-        paper, table, method, show, output, quick, repeats, jobs, results.
+        paper, table, method, show, output, quick, repeats, draws_from, jobs, results.
     """
     repeats = QUICK_REPEATS if options.quick else options.repeats
     try:
-        plan = Plan(load_protocol(options.paper), options.table, options.method, repeats)
+        plan = Plan(load_protocol(options.paper), options.table, options.method, repeats, options.draws_from)
     except UnknownPaper as error:
         raise CommandError(f"{error}.") from None
-    name = options.paper.lower()
+    name = options.paper.lower() + (f"-from-{options.draws_from}" if options.draws_from else "")
     whole = options.table is None and options.method is None
     runs, table = options.results / "runs" / f"{name}.csv", options.results / f"{name}.csv"
     output = options.output or (options.results / f"{name}.html" if whole else None)
@@ -99,7 +108,7 @@ def run(options: argparse.Namespace) -> None:
     except OSError as error:
         raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from None
     print("\n".join(plain_tables(cells, terminal_width())))
-    say(LEGEND, counts_line(cells))
+    say(LEGEND, counts_line(cells), plain_line(cells))
     if repeats is not None and repeats < plan.protocol.repeats:
         say(f"with {repeats} repeats, where the paper has {plan.protocol.repeats}")
     if output is not None:
@@ -131,6 +140,7 @@ def _settings(options: argparse.Namespace, plan: Plan) -> dict[str, str]:
         "method": options.method or "all",
         "repeats": f"at most {plan.repeats or plan.protocol.repeats}, in the paper {plan.protocol.repeats}",
         "repeats for grids": str(plan.protocol.grid_repeats),
+        "first draw": str(plan.first_draw),
     }
 
 

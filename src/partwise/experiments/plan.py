@@ -16,6 +16,8 @@ from .protocol import MethodPlan, Protocol, UnknownPaper
 from .runs import Run, is_available
 
 DEFAULTS = "partwise"
+# Where all classes are used, runs differ only by their start; a paper's single one is noise.
+FULL_STARTS = 10
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,15 @@ class Plan:
         Only this table, only this method.
     repeats : int, optional
         At most this many.
+    first_draw : int, default=0
+        The number of the first draw; another one gives classes and starts that no earlier run has seen.
     """
 
     protocol: Protocol
     table: str | None = None
     method: str | None = None
     repeats: int | None = None
+    first_draw: int = 0
 
     def __post_init__(self) -> None:
         tables = list(dict.fromkeys(number.table for number in self.protocol.numbers))
@@ -91,22 +96,22 @@ class Plan:
                 found[name] = str(error)
         return found
 
-    def n_repeats(self, dataset: str) -> int:
-        """Draws of a data set's cells."""
-        wanted = self.protocol.datasets[dataset].repeats or self.protocol.repeats
-        return min(self.repeats or wanted, wanted)
+    def draws(self, place: Place) -> range:
+        """The draws of a cell: as many as the paper has, but at least ten starts where all classes are used."""
+        full = self._is_full(place)
+        wanted = max(self.protocol.full_repeats, FULL_STARTS) if full else self.protocol.repeats
+        return range(self.first_draw, self.first_draw + min(self.repeats or wanted, wanted))
 
-    def n_grid_repeats(self, dataset: str) -> int:
-        """Draws on which the settings of a grid are compared."""
-        wanted = self.protocol.datasets[dataset].grid_repeats or self.protocol.grid_repeats
-        return min(self.n_repeats(dataset), wanted)
+    def grid_draws(self, place: Place) -> range:
+        """Those on which the settings of a grid are compared."""
+        return self.draws(place)[: self.protocol.grid_repeats]
 
-    def printed_repeats(self, dataset: str, n_clusters: int | None) -> int | None:
-        """Runs behind a printed number; None for an average."""
-        if n_clusters is None:
-            return None
-        full = n_clusters == self.protocol.datasets[dataset].classes
-        return self.protocol.full_repeats if full else self.protocol.repeats
+    def printed_repeats(self, place: Place) -> int:
+        """Runs behind a printed number."""
+        return self.protocol.full_repeats if self._is_full(place) else self.protocol.repeats
+
+    def _is_full(self, place: Place) -> bool:
+        return place.n_clusters == self.protocol.datasets[place.dataset].classes
 
     def run(self, place: Place, method: MethodPlan, setting: Mapping[str, Any], draw: int) -> Run:
         """One of the runs."""
@@ -115,9 +120,9 @@ class Plan:
 
     def grid_runs(self) -> Iterator[Run]:
         """Runs that do not depend on others: all settings on a few draws, draw by draw, so that all cells grow."""
-        for draw in range(self.protocol.repeats):
+        for draw in self._all_draws():
             for place, method in self._pairs():
-                if draw < self.n_grid_repeats(place.dataset):
+                if draw in self.grid_draws(place):
                     for setting in method.settings(place.dataset):
                         yield self.run(place, method, setting, draw)
 
@@ -127,9 +132,9 @@ class Plan:
             (place, method.name): _distinct(self.best_settings(journal, place, method).values())
             for place, method in self._pairs()
         }
-        for draw in range(self.protocol.repeats):
+        for draw in self._all_draws():
             for place, method in self._pairs():
-                if self.n_grid_repeats(place.dataset) <= draw < self.n_repeats(place.dataset):
+                if draw in self.draws(place) and draw not in self.grid_draws(place):
                     for setting in chosen[place, method.name]:
                         yield self.run(place, method, setting, draw)
 
@@ -145,7 +150,7 @@ class Plan:
             for place in self.figure_places(method):
                 if place.dataset not in self.absent and is_available(method):
                     for setting in method.settings(place.dataset, drawn=True):
-                        yield self.run(place, method, setting, 0)
+                        yield self.run(place, method, setting, self.first_draw)
 
     def best_settings(self, journal: Journal, place: Place, method: MethodPlan) -> dict[str, dict[str, Any]]:
         """The setting with the best mean, for every metric; empty if none has been run.
@@ -159,7 +164,7 @@ class Plan:
             return dict.fromkeys(metrics, settings[0])
         draws = [
             [journal.scores(self.run(place, method, setting, draw)) for setting in settings]
-            for draw in range(self.n_grid_repeats(place.dataset))
+            for draw in self.grid_draws(place)
         ]
         begun = [j for j, scores in enumerate(draws[0]) if scores is not None]
         if not begun:
@@ -168,6 +173,9 @@ class Plan:
         whole = [[scores for scores in row if scores is not None] for row in rows if None not in row]
         means = {metric: np.mean([[s.get(metric, np.nan) for s in row] for row in whole], axis=0) for metric in metrics}
         return {metric: settings[begun[int(np.argmax(mean))]] for metric, mean in means.items()}
+
+    def _all_draws(self) -> range:
+        return range(self.first_draw, max((self.draws(place).stop for place in self.places), default=self.first_draw))
 
     def _pairs(self) -> Iterator[tuple[Place, MethodPlan]]:
         for place in self.places:

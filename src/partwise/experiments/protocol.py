@@ -35,8 +35,6 @@ class DataPlan:
         Only the first samples.
     every : int, default=1
         Only one in this many samples of each class.
-    repeats, grid_repeats : int, optional
-        Instead of the protocol's, where those would cost too much.
     """
 
     name: str
@@ -45,8 +43,6 @@ class DataPlan:
     prepare: tuple[str, ...] = ()
     first: int | None = None
     every: int = 1
-    repeats: int | None = None
-    grid_repeats: int | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +87,8 @@ class MethodPlan:
         Other names of it in the paper.
     figure : FigurePlan, optional
         The paper's figure of its parameters.
+    version : int, default=1
+        Raised when the code gives other results for the same run: results of earlier versions no longer count.
     """
 
     name: str
@@ -103,6 +101,7 @@ class MethodPlan:
     prepare: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     figure: FigurePlan | None = None
+    version: int = 1
 
     def settings(self, dataset: str, drawn: bool = False) -> list[dict[str, Any]]:
         """All parameter settings on a data set: one, or the points of the grid; or those of the figure."""
@@ -130,7 +129,7 @@ class Protocol:
     repeats : int
         Draws of classes; where all classes are used, there is one draw and repeats differ by their random start.
     full_repeats : int
-        How many the paper made where all classes are used: often one.
+        How many the paper made where all classes are used: often one. Ours are then ten starts, since one is noise.
     grid_repeats : int
         Draws on which grids are compared; the best settings get all repeats. The papers use grid_repeats = repeats.
     datasets : mapping of str to DataPlan

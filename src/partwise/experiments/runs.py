@@ -61,6 +61,8 @@ class Run:
             "estimator": [self.method.estimator, self.method.start, self.method.labelled],
             "setting": dict(self.setting),
         }
+        if self.method.version > 1:
+            content["version"] = [self.method.version]
         text = json.dumps([*self._place, self.method.name, content], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -43,9 +43,9 @@ def sensitivities(plan: Plan, journal: Journal) -> list[Sensitivity]:
             compared = [
                 (place, draw)
                 for place in plan.places
-                for draw in range(plan.n_repeats(dataset) if place.dataset == dataset else 0)
+                for draw in (plan.draws(place) if place.dataset == dataset else ())
             ]
-            drawn = [(place, 0) for place in plan.figure_places(method) if place.dataset == dataset]
+            drawn = [(place, plan.first_draw) for place in plan.figure_places(method) if place.dataset == dataset]
             found += _over(plan, journal, method, dataset, method.settings(dataset), compared)
             found += _over(plan, journal, method, dataset, method.settings(dataset, drawn=True), drawn)
     return found

@@ -6,13 +6,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from .plan import DEFAULTS
+from .printed import AVERAGE
 from .verdicts import UNLABELLED, Cell
 
-VERDICTS = ("better", "equal", "short", "no data", "not run")
-MARKS = {"better": "+", "equal": "=", "short": "-", "no data": "", "not run": "", "": ""}
+GIVEN = ("better", "equal", "short")
+VERDICTS = (*GIVEN, "too few runs", "no data", "not run")
+MARKS = {"better": "+", "equal": "=", "short": "-", "too few runs": "?"}
+# Shares of the measured cells that need no verdict, by what they say of the difference, measured minus printed.
+PLAIN = {
+    "≥ printed − 1": lambda difference: difference >= -1,
+    "≥ printed − 3": lambda difference: difference >= -3,
+    "within 3": lambda difference: abs(difference) <= 3,
+}
 GAP = "  "
 LEGEND = (
-    "printed / measured ± std; + better, = equal, - short; partwise: the paper's method with the library's defaults"
+    "printed / measured ± std; + better, = equal, - short, ? too few runs to say; "
+    "partwise: the paper's method with the library's defaults"
 )
 
 
@@ -25,10 +34,22 @@ def counts(cells: Iterable[Cell]) -> dict[str, int]:
 def counts_line(cells: Iterable[Cell]) -> str:
     """The counts in a sentence."""
     found = counts(cells)
-    measured = sum(found[verdict] for verdict in VERDICTS[:3])
-    good = found["better"] + found["equal"]
-    share = f", {good / measured:.0%} of the measured ones better or equal" if measured else ""
-    return ", ".join(f"{number} {verdict}" for verdict, number in found.items() if number) + share
+    return ", ".join(f"{number} {verdict}" for verdict, number in found.items() if number)
+
+
+def plain_shares(cells: Iterable[Cell]) -> dict[str, float]:
+    """Of the measured cells that the paper has, how many are about as printed, without any rule; empty if none is."""
+    differences = [
+        cell.mean - cell.printed_mean for cell in cells if cell.mean is not None and cell.printed_mean is not None
+    ]
+    if not differences:
+        return {}
+    return {name: sum(map(holds, differences)) / len(differences) for name, holds in PLAIN.items()}
+
+
+def plain_line(cells: Iterable[Cell]) -> str:
+    """The plain shares in a sentence."""
+    return ", ".join(f"{share:.0%} {name}" for name, share in plain_shares(cells).items())
 
 
 def groups(cells: Sequence[Cell]) -> dict[tuple[str, str, str], list[Cell]]:
@@ -39,15 +60,22 @@ def groups(cells: Sequence[Cell]) -> dict[tuple[str, str, str], list[Cell]]:
     return dict(sorted(found.items(), key=lambda item: item[0][2] == UNLABELLED))
 
 
-def _text(cell: Cell | None) -> str:
-    """The text of a cell."""
+def usual_repeats(cells: Iterable[Cell]) -> int:
+    """The runs that most cells of a table have, apart from its averages; 0 if nothing was run."""
+    found = Counter(cell.repeats for cell in cells if cell.repeats and cell.n_clusters != AVERAGE)
+    return found.most_common(1)[0][0] if found else 0
+
+
+def _text(cell: Cell | None, repeats: int) -> str:
+    """The text of a cell; its number of runs if the title gives another one."""
     if cell is None:
         return ""
     printed = "" if cell.printed_mean is None else f"{cell.printed_mean:g} / "
     if cell.mean is None:
         return f"{printed}{cell.verdict}"
     std = "" if cell.std is None else f" ± {cell.std:.1f}"
-    return f"{printed}{cell.mean:.1f}{std} {MARKS[cell.verdict]}".rstrip()
+    number = "" if cell.repeats == repeats or cell.n_clusters == AVERAGE else f" ({cell.repeats})"
+    return f"{printed}{cell.mean:.1f}{std}{number} {MARKS.get(cell.verdict, '')}".rstrip()
 
 
 def _grid(cells: Sequence[Cell]) -> list[list[str]]:
@@ -55,14 +83,14 @@ def _grid(cells: Sequence[Cell]) -> list[list[str]]:
     methods = list(dict.fromkeys(cell.method for cell in cells))
     rows = list(dict.fromkeys(cell.n_clusters for cell in cells))
     places = {(cell.n_clusters, cell.method): cell for cell in cells}
-    body = [[row, *(_text(places.get((row, method))) for method in methods)] for row in rows]
+    repeats = usual_repeats(cells)
+    body = [[row, *(_text(places.get((row, method)), repeats) for method in methods)] for row in rows]
     return [["k", *methods], *body]
 
 
 def _title(key: tuple[str, str, str], cells: Sequence[Cell]) -> str:
-    repeats = sorted({cell.repeats for cell in cells if cell.repeats})
-    span = f", {repeats[0]}" + (f" to {repeats[-1]}" if len(repeats) > 1 else "") + " repeats" if repeats else ""
-    return f"Table {key[0]}, {key[1]}, {key[2]}{span}"
+    repeats = usual_repeats(cells)
+    return f"Table {key[0]}, {key[1]}, {key[2]}" + (f", {repeats} runs per cell" if repeats else "")
 
 
 def plain_tables(cells: Sequence[Cell], width: int | None = None) -> list[str]:
@@ -81,6 +109,8 @@ def plain_tables(cells: Sequence[Cell], width: int | None = None) -> list[str]:
         for part in _parts(columns, width):
             lines += [_padded(row, part) for row in zip(*part, strict=True)]
             lines += [""]
+        if shares := plain_line(group):
+            lines += [shares, ""]
     return lines
 
 
@@ -110,7 +140,7 @@ def markdown_tables(cells: Sequence[Cell]) -> str:
         head, *body = _grid(group)
         lines += [f"### {_title(key, group)}", ""]
         lines += _markdown(head, body)
-        lines += [""]
+        lines += ["", *([f"{shares}.", ""] if (shares := plain_line(group)) else [])]
     return "\n".join(lines)
 
 
@@ -126,8 +156,7 @@ def summary_table(cells: Sequence[Cell], by: str) -> str:
             found.setdefault(getattr(cell, by), []).append(cell)
     body = []
     for name, group in found.items():
-        number = counts(group)
-        measured = sum(number[verdict] for verdict in VERDICTS[:3])
-        share = f"{(number['better'] + number['equal']) / measured:.0%}" if measured else ""
-        body.append([name, str(len(group)), *(str(number[verdict]) for verdict in VERDICTS), share])
-    return "\n".join(_markdown([by, "cells", *VERDICTS, "better or equal"], body))
+        number, shares = counts(group), plain_shares(group)
+        plain = [f"{shares[share]:.0%}" if shares else "" for share in PLAIN]
+        body.append([name, str(len(group)), *(str(number[verdict]) for verdict in VERDICTS), *plain])
+    return "\n".join(_markdown([by, "cells", *VERDICTS, *PLAIN], body))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
@@ -16,11 +16,16 @@ from .journal import Journal
 from .plan import DEFAULTS, Place, Plan
 from .printed import AVERAGE, Printed
 
-Verdict = Literal["equal", "better", "short", "no data", "not run", ""]
+Verdict = Literal["equal", "better", "short", "too few runs", "no data", "not run", ""]
 UNLABELLED = "accuracy_unlabelled"
 
-# Differences of up to this many points count as equal.
-TOLERANCE = 3.0
+# Differences of up to this many points count as equal; larger ones up to two standard errors, but not beyond the second
+# number.
+TOLERANCE, LARGEST = 3.0, 5.0
+# The columns of a tidy file that hold a number or nothing.
+NUMBERS = ("printed_mean", "printed_std", "mean", "std", "error")
+# Fewer runs than this say too little for a verdict.
+ENOUGH = 5
 
 
 @dataclass(frozen=True)
@@ -33,13 +38,15 @@ class Cell:
         `n_clusters` is "Avg" in the row of averages. The method "partwise" is the paper's own with this library's
         defaults; it and the metric "accuracy_unlabelled" are not in the paper.
     printed_mean, printed_std : float or None
-    mean, std : float or None
-        Measured; `std` is over the repeats, None if there is only one.
+    mean, std, error : float or None
+        Measured: the mean over the repeats, their deviation, and the standard error of the mean. A single run has no
+        deviation and no error. An average has only an error, that of a mean over all of its runs.
     repeats : int
-        Of the measured number.
+        Runs behind the measured number.
     verdict : str
-        "equal": within three points or two standard errors of the difference; "better" or "short" beyond; "no data":
-        the data set is not available; "not run"; empty where nothing was printed.
+        "equal": within three points, or within two standard errors of the difference but never more than five points;
+        "better" or "short" beyond; "too few runs" to say; "no data": the data set is not available; "not run"; empty
+        where nothing was printed.
     """
 
     paper: str
@@ -52,17 +59,26 @@ class Cell:
     printed_std: float | None
     mean: float | None
     std: float | None
+    error: float | None
     repeats: int
     verdict: Verdict
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Mean and deviation over repeats; a single one has no deviation."""
+    """A mean over runs, its standard error, and the deviation of the runs if they are repeats of one cell."""
 
     mean: float
-    std: float | None
+    error: float | None
     repeats: int
+    std: float | None = None
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Measured:
+        """The mean of some repeats."""
+        std = float(np.std(values, ddof=1)) if len(values) > 1 else None
+        error = None if std is None else std / len(values) ** 0.5
+        return cls(float(np.mean(values)), error, len(values), std)
 
 
 def compare(plan: Plan, journal: Journal) -> list[Cell]:
@@ -101,10 +117,12 @@ def compare(plan: Plan, journal: Journal) -> list[Cell]:
             std,
             None if found is None else round(found.mean, 2),
             None if found is None or found.std is None else round(found.std, 2),
+            None if found is None or found.error is None else round(found.error, 2),
             0 if found is None else found.repeats,
-            verdict(mean, std, plan.printed_repeats(dataset, k), found) if dataset in known else "no data",
+            verdict(mean, theirs.get((table, dataset, k, metric, method)), found) if dataset in known else "no data",
         )
 
+    theirs = _printed_errors(plan, measured)
     cells = [] if plan.method == DEFAULTS else [cell(*_heading(n), n.method, n.mean, n.std) for n in plan.numbers]
     headings = list(dict.fromkeys(_heading(n) for n in plan.numbers if n.dataset in known))
     if plan.method in (None, DEFAULTS):
@@ -128,13 +146,10 @@ def _measure(plan: Plan, journal: Journal, place: Place, name: str) -> dict[str,
     if method.labelled and "accuracy" in best:
         best[UNLABELLED] = best["accuracy"]
     for metric, setting in best.items():
-        scores = [
-            journal.scores(plan.run(place, method, setting, draw)) for draw in range(plan.n_repeats(place.dataset))
-        ]
+        scores = [journal.scores(plan.run(place, method, setting, draw)) for draw in plan.draws(place)]
         values = [s[metric] for s in scores if s is not None and metric in s]
         if values:
-            std = float(np.std(values, ddof=1)) if len(values) > 1 else None
-            found[metric] = Measured(float(np.mean(values)), std, len(values))
+            found[metric] = Measured.of(values)
     return found
 
 
@@ -146,36 +161,58 @@ def _average(
     found = [part for part in parts if part is not None]
     if not found or len(found) < len(parts):
         return None
-    mean, repeats = float(np.mean([part.mean for part in found])), min(part.repeats for part in found)
-    squares = [part.std**2 / part.repeats for part in found if part.std is not None]
-    if len(squares) < len(found):
-        return Measured(mean, None, repeats)
-    # The deviation that gives the average's error over this many repeats.
-    return Measured(mean, float(np.sqrt(sum(squares) * repeats)) / len(found), repeats)
+    error = _error_of_average([part.error for part in found])
+    return Measured(float(np.mean([part.mean for part in found])), error, sum(part.repeats for part in found))
 
 
-def verdict(mean: float | None, std: float | None, repeats: int | None, found: Measured | None) -> Verdict:
-    """Equal within three points or two standard errors of the difference, better or short beyond.
+def _error_of_average(errors: Sequence[float | None]) -> float | None:
+    known = [error for error in errors if error is not None]
+    return float(np.linalg.norm(known)) / len(known) if len(known) == len(errors) else None
+
+
+def _printed_errors(
+    plan: Plan, measured: dict[tuple[str, str, int, str], Measured]
+) -> dict[tuple[str, str, int | None, str, str], float | None]:
+    """The standard error of every printed number. Where no deviation is printed, the measured one stands in."""
+    found: dict[tuple[str, str, int | None, str, str], float | None] = {}
+    for n in plan.numbers:
+        if n.n_clusters is not None:
+            ours = measured.get((n.method, n.dataset, n.n_clusters, n.metric))
+            std = n.std if n.std is not None or ours is None else ours.std
+            repeats = plan.printed_repeats(Place(n.dataset, n.n_clusters))
+            found[*_heading(n), n.method] = None if std is None else std / repeats**0.5
+    for n in plan.numbers:
+        if n.n_clusters is None:
+            parts = [
+                error
+                for (table, dataset, _, metric, method), error in found.items()
+                if (table, dataset, metric, method) == (n.table, n.dataset, n.metric, n.method)
+            ]
+            found[*_heading(n), n.method] = _error_of_average(parts)
+    return found
+
+
+def verdict(printed: float | None, error: float | None, found: Measured | None) -> Verdict:
+    """Equal within three points or two standard errors of the difference, five points at most; better or short beyond.
 
     Parameters
     ----------
-    mean, std : float or None
-        Printed; where no deviation is printed, the measured one is used, and vice versa.
-    repeats : int or None
-        Behind the printed number; if unknown, as many as measured.
+    printed : float or None
+    error : float or None
+        Its standard error, if it can be known.
     found : Measured or None
     """
-    if mean is None:
+    if printed is None:
         return ""
     if found is None:
         return "not run"
-    theirs = found.std if std is None else std
-    ours = std if found.std is None else found.std
-    error = ((theirs or 0.0) ** 2 / (repeats or found.repeats) + (ours or 0.0) ** 2 / found.repeats) ** 0.5
-    margin = max(TOLERANCE, 2 * error)
-    if abs(found.mean - mean) <= margin:
+    if found.repeats < ENOUGH or found.error is None:
+        return "too few runs"
+    of_difference = np.hypot(error or 0.0, found.error)
+    margin = min(max(TOLERANCE, 2 * float(of_difference)), LARGEST)
+    if abs(found.mean - printed) <= margin:
         return "equal"
-    return "better" if found.mean > mean else "short"
+    return "better" if found.mean > printed else "short"
 
 
 def write_cells(path: Path, cells: Iterable[Cell]) -> None:
@@ -195,5 +232,5 @@ def read_cells(path: Path) -> list[Cell]:
 
 
 def _cell(row: dict[str, str]) -> Cell:
-    numbers = {name: float(row[name]) if row[name] else None for name in ("printed_mean", "printed_std", "mean", "std")}
+    numbers = {name: float(row[name]) if row[name] else None for name in NUMBERS}
     return Cell(**{**row, **numbers, "repeats": int(row["repeats"])})  # type: ignore[arg-type]

@@ -9,8 +9,9 @@ import numpy as np
 from ..experiments import Cell, Protocol
 from ..experiments.comparison import Comparison
 from ..experiments.plan import DEFAULTS
+from ..experiments.printed import AVERAGE
 from ..experiments.sensitivity import Sensitivity
-from ..experiments.tables import counts, counts_line, groups
+from ..experiments.tables import PLAIN, counts, counts_line, groups, plain_line, plain_shares, usual_repeats
 from .charts import Series, bars, line_chart
 from .fits import code_maps, confusion, convergence
 from .learned import codes, components
@@ -19,7 +20,9 @@ from .page import Section, page, settings_list, versions
 from .tables import Entry, shaded, sortable
 
 MARKS = {"better": "▲", "equal": "=", "short": "▼"}
-KINDS = {"better": "better", "equal": "equal", "short": "short", "no data": "absent", "not run": "absent"}
+KINDS = {"better": "better", "equal": "equal", "short": "short"} | dict.fromkeys(
+    ("too few runs", "no data", "not run"), "absent"
+)
 METRICS = {
     "accuracy": "accuracy",
     "nmi_max": "NMI (by the larger entropy)",
@@ -56,7 +59,7 @@ def reproduction_page(
         *([] if example is None else _example(example)),
         _settings(protocol, settings),
     ]
-    lead = join([_counts(cells), element("p", f"{counts_line(cells)}.")])
+    lead = join([_counts(cells), element("p", f"{counts_line(cells)}. Plain shares: {plain_line(cells) or 'none'}.")])
     return page(f"{protocol.paper}: printed and measured", f"{protocol.citation}.", sections, lead)
 
 
@@ -76,21 +79,20 @@ def _by_method(cells: Sequence[Cell]) -> Section:
     rows = []
     for method in dict.fromkeys(cell.method for cell in cells if cell.verdict):
         found = counts(cell for cell in cells if cell.method == method)
-        measured = found["better"] + found["equal"] + found["short"]
-        share = (found["better"] + found["equal"]) / measured if measured else None
+        shares = plain_shares(cell for cell in cells if cell.method == method)
         bar = bars([(verdict, number, KINDS[verdict]) for verdict, number in found.items()], f"verdicts of {method}")
         rows.append(
             [
                 Entry(method),
                 *(Entry(str(found[verdict]), found[verdict]) for verdict in given),
-                Entry("" if share is None else f"{share:.0%}", share),
-                Entry(bar, share),
+                *(Entry(f"{shares[name]:.0%}", shares[name]) if shares else Entry("", None) for name in PLAIN),
+                Entry(bar, None),
             ]
         )
-    head = ["method", *given, "better or equal", "picture"]
+    head = ["method", *given, *PLAIN, "picture"]
     note = (
-        "▲ better, = equal: within three points or two standard errors of the difference, ▼ short. "
-        "The best mean of a row is marked."
+        "▲ better, = equal: within three points, or two standard errors of the difference but at most five points, "
+        "▼ short. The best mean of a row is marked."
     )
     return Section("verdicts", "Verdicts", (sortable(head, rows, "Verdicts by method"),), note)
 
@@ -102,21 +104,21 @@ def _table(key: tuple[str, str, str], cells: Sequence[Cell]) -> Section:
         return Section("", title, ())
     methods = list(dict.fromkeys(cell.method for cell in cells))
     places = {(cell.n_clusters, cell.method): cell for cell in cells}
+    repeats = usual_repeats(cells)
     rows = []
     for k in dict.fromkeys(cell.n_clusters for cell in cells):
         line = [places.get((k, method)) for method in methods]
         best = max((cell.mean for cell in line if cell is not None and cell.mean is not None), default=None)
         number = float(k) if k.isdigit() else None
-        rows.append([Entry(k, number), *(_entry(cell, best) for cell in line)])
+        rows.append([Entry(k, number), *(_entry(cell, best, repeats) for cell in line)])
     caption = "Measured mean ± deviation, verdict; below, the paper's numbers"
-    repeats = sorted({cell.repeats for cell in cells if cell.repeats})
-    note = f"{repeats[0]} repeats." if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]} repeats."
+    note = f"{repeats} runs per cell unless a cell says otherwise. {plain_line(cells)}".strip()
     body = element("div", sortable(["k", *methods], rows, caption), _curves(cells, methods, metric), class_="beside")
     anchor = "".join(c if c.isalnum() else "-" for c in f"table-{table}-{dataset}-{metric}")
     return Section(anchor, title, (body,), note)
 
 
-def _entry(cell: Cell | None, best: float | None) -> Entry:
+def _entry(cell: Cell | None, best: float | None, repeats: int) -> Entry:
     if cell is None:
         return Entry("", None)
     printed = "" if cell.printed_mean is None else f"printed {cell.printed_mean:g}"
@@ -129,6 +131,8 @@ def _entry(cell: Cell | None, best: float | None) -> Entry:
     mean = element("strong", f"{cell.mean:.1f}") if is_best else f"{cell.mean:.1f}"
     # A single run has no deviation.
     deviation = "" if cell.std is None else f" ± {cell.std:.1f}"
+    if cell.repeats != repeats and cell.n_clusters != AVERAGE:
+        deviation += f" ({cell.repeats} runs)"
     shown = join([mean, element("small", deviation), mark, element("br"), element("small", printed)])
     return Entry(shown, cell.mean, kind="best" if is_best else "")
 
