@@ -33,6 +33,7 @@ ELSEWHERE = {
     "estimators/validation": "estimators/test_bad_input, estimators/test_messages",
     "experiments/plan": "experiments/test_protocols, experiments/test_runner",
     "experiments/protocol": "experiments/test_protocols",
+    "experiments/tables": "experiments/test_protocols",
     "experiments/verdicts": "experiments/test_protocols, experiments/test_results",
     "files/archive": "files/test_writing, test_persistence",
     "files/layout": "files/test_written_tables",
