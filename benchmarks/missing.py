@@ -29,7 +29,7 @@ def mostly_missing(n=20_000, m=3_000, stored=0.02, k=10, **others):
     X = sp.csr_array((values, (rows, columns)), shape=(n, m))
     X.data[:] = X.data / X.data.max()
     data = f"made-up ratings {n:,} × {m:,}, {100 * stored:g} % stored"
-    return _against_rules(
+    return against_rules(
         "NMF, mostly missing,", lambda **how: partwise.NMF(k, missing="unstored", **how), X, data, **others
     )
 
@@ -37,7 +37,7 @@ def mostly_missing(n=20_000, m=3_000, stored=0.02, k=10, **others):
 def holes(name, share, k=10, dtype=np.float64, **others):
     """Rows for NMF with a share of the entries missing at random."""
     X, data = _with_holes(name, share, dtype)
-    return _against_rules(
+    return against_rules(
         "NMF, missing entries,", lambda **how: partwise.NMF(k, missing="nan", **how), X, data, **others
     )
 
@@ -47,7 +47,7 @@ def weights(name, k=10, dtype=np.float64, **others):
     X, _, data = problem(name)
     V = np.random.default_rng(0).random(X.shape).astype(dtype)
     X = as_type(X, dtype)
-    return _against_rules("WeightedNMF", lambda **how: partwise.WeightedNMF(k, weights=V, **how), X, data, **others)
+    return against_rules("WeightedNMF", lambda **how: partwise.WeightedNMF(k, weights=V, **how), X, data, **others)
 
 
 def graph_with_holes(name, share, strength=10.0, k=10, dtype=np.float64, **others):
@@ -59,7 +59,7 @@ def graph_with_holes(name, share, strength=10.0, k=10, dtype=np.float64, **other
     def make(**how):
         return partwise.GraphNMF(k, graph_strength=strength, graph=graph, missing="nan", **how)
 
-    return _against_rules(f"GraphNMF {strength:g}, missing entries,", make, X, data, **others)
+    return against_rules(f"GraphNMF {strength:g}, missing entries,", make, X, data, **others)
 
 
 def _with_holes(name, share, dtype):
@@ -68,7 +68,7 @@ def _with_holes(name, share, dtype):
     return np.where(hidden, dtype(np.nan), as_type(X, dtype)), f"{data}, {100 * share:g} % missing"
 
 
-def _against_rules(method, make, X, data, sweeps=200, seeds=(0, 1, 2), needed=""):
+def against_rules(method, make, X, data, sweeps=200, seeds=(0, 1, 2), needed=""):
     """CPU time to the objective of the rules after so many sweeps."""
     k = make().n_components
     ours, rules, counts = [], [], []

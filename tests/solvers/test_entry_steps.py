@@ -186,3 +186,24 @@ def test_fits_end_at_least_as_low_as_the_rules(case, loss):
     assert (np.diff(objective) <= (2e-6 if values.dtype == np.float32 else 1e-12) * objective[0]).all()
     rules = estimator.set_params(solver="multiplicative", max_iter=60).fit(values, LABELS)
     assert newton.objective_ <= 1.01 * rules.objective_
+
+
+def test_zeros_are_refused_where_the_divergence_would_be_infinite():
+    zeros = X.copy()
+    zeros[4, 5] = 0
+    for loss in (0, -1):
+        with pytest.raises(ValueError, match="is infinite where X is zero"):
+            NMF(4, loss=loss).fit(zeros)
+
+
+@pytest.mark.filterwarnings("ignore:.*components are not used:UserWarning")
+@pytest.mark.parametrize("loss", [0.5, 1.5, 3])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_rows_and_columns_of_zeros_have_no_codes(make, loss):
+    zeros = X.copy()
+    zeros[4], zeros[:, 5] = 0, 0
+    model = NMF(**SHARED, loss=loss, max_iter=40, tol=0).fit(make(zeros))
+    assert np.isfinite(model.history_["objective"]).all()
+    product = model.embedding_ @ model.components_
+    assert np.isfinite(product).all()
+    assert max(product[4].max(), product[:, 5].max()) < 1e-2 * product.max()

@@ -61,8 +61,8 @@ class BaseFactorization(
         (and vice versa), so that rescaling cannot evade them; without penalties components get unit norm in the end;
         penalties on both factors settle the scale. None: whatever the sweeps give.
     solver : {"auto", "coordinate", "newton", "multiplicative"}
-        "auto" uses coordinate descent for the Frobenius loss, Newton steps for the Kullback–Leibler divergence, and
-        multiplicative rules otherwise.
+        "auto" uses coordinate descent for the Frobenius loss, Newton steps for Kullback–Leibler and the other
+        divergences, and multiplicative rules where these do not apply.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
         Start. "auto" is "nndsvda", or "random" with missing entries. "sampled" first fits an eighth of the samples,
         which pays off on large data.

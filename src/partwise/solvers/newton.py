@@ -31,6 +31,8 @@ from .point import Point
 from .systems import RowSystem, assemble, system_of
 
 GENTLE_SWEEPS = 10
+# Steps in blocks, on all entries of data with few zeros, reach the same minima after fewer.
+GENTLE_SWEEPS_IN_BLOCKS = 3
 # If a larger share of the steps with shared Gram matrices must be shortened, every row gets its own from then on.
 MOST_SHORT = 0.1
 # An extrapolated entry keeps this share of its value. At zero a logarithm would be infinite.
@@ -94,7 +96,7 @@ class Newton(Extrapolating):
 
     def sweep(self, point: Point) -> Point:
         """Multiplicative at first, then extrapolated Newton steps."""
-        if self._sweeps < GENTLE_SWEEPS:
+        if self._sweeps < (GENTLE_SWEEPS_IN_BLOCKS if self._in_blocks else GENTLE_SWEEPS):
             self._sweeps += 1
             return self._rules.sweep(point)
         return super().sweep(point)
