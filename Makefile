@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: demo test test-full test-oldest test-cpus kills fuzz reliability coverage mutation lint types unit bench \
-	bench-full pages docs docs-serve clean
+	bench-full pages docs docs-serve docs-check clean
 
 demo: $(READY)
 	$(BIN)/partwise compare digits --output partwise-digits.html
@@ -22,8 +22,8 @@ types: $(READY)
 unit: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto  # processes instead of threads
 
-# Also the long ones: fits killed at random moments, long fuzzing, coverage, wrong code that tests must detect.
-test-full: test kills fuzz coverage mutation
+# Also the long ones: fits killed at random moments, long fuzzing, coverage, wrong code that tests must detect, the site.
+test-full: test kills fuzz coverage mutation docs-check
 
 # The tests with the oldest versions that pyproject.toml allows, in their own environment.
 OLDEST := .venv-oldest
@@ -78,6 +78,10 @@ DOCS := .venv-docs
 SITE := docs/site/_build/html
 docs: $(DOCS)/.ready
 	OMP_NUM_THREADS=1 $(DOCS)/bin/python -m sphinx -b html -W --keep-going --jobs 2 docs/site $(SITE)
+
+# Links and pictures of the site, and its pages and search in a headless Chromium.
+docs-check: docs
+	$(DOCS)/bin/python tests/docs/check_site.py $(SITE)
 
 docs-serve: docs
 	$(DOCS)/bin/python -m http.server --directory $(SITE) 8000

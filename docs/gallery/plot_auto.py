@@ -7,8 +7,6 @@ which users do not have. ``graph_strength="auto"``, the default, follows a path 
 asks four criteria how the clusters sit in the data. Labels are used here only to see whether that was right.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
@@ -51,3 +49,4 @@ left.legend(frameon=False)
 CodesDisplay.from_estimator(model, y, max_samples=700, ax=right)
 right.set_title("codes of the chosen model, coloured by true class", size=9)
 plt.show()
+# sphinx_gallery_thumbnail_number = 2

@@ -40,8 +40,6 @@ positions = [[line(start, step) for step in steps] for (_, start), steps in LIMB
 X = np.array([(body + sum(limbs)).ravel() for limbs in product(*positions)])
 print(X.shape)
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # Some of the 256 figures
 # -----------------------
@@ -63,3 +61,4 @@ plt.show()
 # %%
 # Every figure is a sum of five parts, and its code says which: that is why one can read a code.
 print("largest error of a pixel:", abs(X - model.inverse_transform(model.embedding_)).max().round(2))
+# sphinx_gallery_thumbnail_number = 2

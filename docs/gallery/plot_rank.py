@@ -7,8 +7,6 @@ starts put the same samples together (the consensus), and whether the consensus 
 Here the truth is known: four groups, made up.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
@@ -48,3 +46,4 @@ for panel, k in zip(panels, (3, 4, 6), strict=True):
     ConsensusDisplay.from_consensus(runs, ax=panel)
     panel.set_title(f"{k} components: cophenetic correlation {runs.cophenetic_correlation:.2f}", size=9)
 plt.show()
+# sphinx_gallery_thumbnail_number = 2

@@ -7,8 +7,6 @@ The truncated Cauchy loss of `CauchyNMF` lets a residual count less the larger i
 `outliers_` says which entries those were.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
@@ -43,3 +41,4 @@ for panel, (name, images) in zip(panels, lines.items(), strict=True):
     ComponentsDisplay(np.clip(images[shown], 0, 1), image_shape=(8, 8)).plot(panel, n_columns=12)
     panel.set_title(name, size=10)
 plt.show()
+# sphinx_gallery_thumbnail_number = 2

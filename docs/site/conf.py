@@ -66,6 +66,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "write_computation_times": False,
     "show_signature": False,
+    "capture_repr": (),
     "remove_config_comments": True,
     "min_reported_time": 5,
     "thumbnail_size": (560, 400),

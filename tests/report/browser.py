@@ -95,7 +95,7 @@ class Browser:
         kind, content = message.get("method"), message.get("params", {})
         if kind == "Runtime.exceptionThrown":
             self.complaints.append(content["exceptionDetails"]["text"])
-        elif kind == "Runtime.consoleAPICalled":
+        elif kind == "Runtime.consoleAPICalled" and content["type"] in ("error", "warning", "assert"):
             self.complaints.append(str(content["args"]))
         elif kind == "Log.entryAdded":
             self.complaints.append(content["entry"]["text"])
@@ -106,7 +106,7 @@ class Browser:
         return message
 
     def open(self, path, width=1280, height=900, scheme="light"):
-        """Open a file, and wait until it is loaded."""
+        """Open a file or an address, and wait until it is loaded."""
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
         )
@@ -115,7 +115,7 @@ class Browser:
         self.complaints.clear()
         self.requests.clear()
         self._loaded = False
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.call("Page.navigate", url=path if isinstance(path, str) else path.resolve().as_uri())
         while not self._loaded:
             self._next()
 
