@@ -43,6 +43,7 @@ ELSEWHERE = {
     "kernels/robust": "terms/test_robust",
     "plots/choices": "plots/test_displays, plots/test_curves",
     "plots/components": "plots/test_displays",
+    "plots/convergence": "plots/test_displays, plots/test_views",
     "report/charts": "report/test_markup",
     "report/reproduction": "experiments/test_results, report/test_in_browser",
     "selection/grids": "selection/test_choice",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from . import graphs as graphs
     from . import metrics as metrics
     from . import plots as plots
+    from . import report as report
     from . import selection as selection
     from . import terms as terms
     from . import testing as testing
@@ -83,6 +84,7 @@ _ROOMS = (
     "graphs",
     "metrics",
     "plots",
+    "report",
     "selection",
     "terms",
     "testing",

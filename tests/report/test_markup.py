@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
+from partwise.plots.markup import Markup, element, join
 from partwise.report.axes import axis, name
 from partwise.report.charts import Series, area_chart, line_chart, scatter
 from partwise.report.images import picture, png
-from partwise.report.markup import Markup, element, join
 from partwise.report.page import Section, page
 from partwise.report.tables import Entry, shaded, sortable
 

@@ -5,6 +5,7 @@ A callback is any function of a :class:`Progress` that returns True to stop the 
 to the estimator's ``set_callbacks``.
 """
 
+from .bar import ProgressBar
 from .base import Callback, Fit, Progress, fitting
 from .checkpoint import Checkpoint
 from .sklearn_protocol import CallbackSupport, sklearn_callbacks
@@ -19,6 +20,7 @@ __all__ = [
     "History",
     "PrintProgress",
     "Progress",
+    "ProgressBar",
     "TimeBudget",
     "as_callbacks",
     "fitting",

@@ -81,9 +81,24 @@ class Callback:
         """Whether a budget for the whole fit is spent.
 
         A fit may consist of several: trials of open parameters, a start fitted to some of the rows, a first
-        approach. These do not report to callbacks; they ask this after each sweep and end early if it is True.
+        approach. Their sweeps are not reported to callbacks; they ask this after each sweep and end early if it is
+        True.
         """
         return False
+
+    def on_trial(self, parameter: str, value: float, worth: Mapping[str, float]) -> None:
+        """Called while an open parameter is being chosen, after every value tried.
+
+        Parameters
+        ----------
+        parameter : str
+        value : float
+        worth : mapping of str to float
+            What the value is worth by each criterion.
+        """
+
+    def on_choice(self, chosen: Mapping[str, Any]) -> None:
+        """Called when the open parameters have been chosen, before the final fit."""
 
     def on_end(self) -> None:
         """Called when the sweeps end, also when they are interrupted or fail."""

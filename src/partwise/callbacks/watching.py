@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .bar import ProgressBar, can_show_bar
 from .base import Callback, Fit, Progress
 
 
@@ -105,6 +106,14 @@ class PrintProgress(Callback):
             f"objective {progress.objective:.8g}  ({terms})  {progress.elapsed:.1f} s"
         )
 
+    def on_trial(self, parameter: str, value: float, worth: Mapping[str, float]) -> None:
+        """One line: the value, and what it is worth."""
+        print(f"{parameter} {value:<8g}  " + "  ".join(f"{name} {number:.4f}" for name, number in worth.items()))
+
+    def on_choice(self, chosen: Mapping[str, Any]) -> None:
+        """One line: the choice."""
+        print("chosen: " + ", ".join(f"{name}={value:g}" for name, value in chosen.items()))
+
 
 class History(Callback):
     """Keep numbers of every sweep that the fit itself does not keep.
@@ -151,7 +160,7 @@ class _Function(Callback):
 
 
 def as_callbacks(callbacks: Any, verbose: int) -> list[Callback]:
-    """The user's callbacks as a list; `verbose` adds a printer."""
+    """The user's callbacks as a list; `verbose` adds a progress bar, or a printer where none can be shown."""
     if callbacks is None:
         given: list[Any] = []
     elif isinstance(callbacks, Callback) or callable(callbacks):
@@ -166,5 +175,6 @@ def as_callbacks(callbacks: Any, verbose: int) -> list[Callback]:
             )
     chosen = [c if isinstance(c, Callback) else _Function(c) for c in given]
     if verbose:
-        chosen.append(PrintProgress(every=10 if verbose == 1 else 1))
+        bar = verbose == 1 and can_show_bar()
+        chosen.append(ProgressBar() if bar else PrintProgress(every=10 if verbose == 1 else 1))
     return chosen

@@ -14,6 +14,7 @@ from ..callbacks.base import Interruption
 from ..clusters import Assignment
 from ..core import CODES, COMPONENTS, Array, IntArray, Unit, is_lent, scaled
 from ..persistence import Persistent
+from ..plots.convergence import FitHistory
 from ..selection.choice import choose
 from ..selection.grids import open_parameters
 from ..solvers import Minimum, Options, Problem, Result, rescaled, solve
@@ -156,7 +157,7 @@ class BaseFactorization(
             problem = self._problem(operand, labels, rng, options, unit)
             with problem.at_work():
                 last = selection_inside(self.__dict__.get("selection_"), problem.terms, unit)
-                choice = choose(problem, grids, self.assign, options, last, self.verbose)
+                choice = choose(problem, grids, self.assign, options, last)
                 self._fit_problem(choice.problem, options)
         if unit.exponent:
             # The chosen values may settle the scale, and with it the unit of the codes.
@@ -233,7 +234,8 @@ class BaseFactorization(
         """Convert the results to the unit of the data."""
         if not unit.exponent:
             return
-        unit, self.history_ = unit.fitting(self.embedding_).recorded(self.history_)
+        unit, history = unit.fitting(self.embedding_).recorded(self.history_)
+        self.history_ = FitHistory(history)
         self.objective_ = float(scaled(self.objective_, unit.history))
         self._unit = unit
         self.embedding_ = unit.codes(self.embedding_)
@@ -243,7 +245,7 @@ class BaseFactorization(
     def _record(self, result: Result) -> None:
         """Record how the fit went."""
         self.objective_ = result.objective
-        self.history_ = result.history
+        self.history_ = FitHistory(result.history)
         self.n_iter_ = result.n_iter
         self.solver_ = result.solver
         self.stop_reason_ = result.stop_reason

@@ -25,7 +25,8 @@ class LoopParameters(Parametrised):
     random_state : int, RandomState or None
         Source of random numbers; an int makes fits repeatable.
     verbose : int
-        1 prints every tenth sweep, 2 every one; either also prints a line for every value that "auto" tries.
+        1 shows a progress bar, also while "auto" is choosing. Without a terminal or a notebook, or without rich, it
+        prints every tenth sweep and every value that "auto" tries; 2 prints every sweep.
     callbacks : callable, Callback or list of these
         Called after every sweep, see `partwise.callbacks`.
     """

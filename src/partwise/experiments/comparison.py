@@ -161,7 +161,7 @@ def compare_methods(
     ['k-means', 'GraphNMF']
     """
     steps = Steps() if steps is None else steps
-    data = _data_set(X, y)
+    data = as_data_set(X, y)
     k = _number_of_components(data, n_components)
     known = _told_labels(data, labels_per_class, seed)
     samples, preparation = prepared(data.X) if prepare else (data.X, "Samples as they are")
@@ -228,12 +228,22 @@ def prepared(X: Any) -> tuple[Any, str]:
     return unit_norm(counts), "Samples scaled to unit norm"
 
 
-def _data_set(X: Any, y: Any) -> DataSet:
+def as_data_set(X: Any, y: Any = None, *, allow_nan: bool = False) -> DataSet:
+    """Samples and classes as one thing; a data set stays what it is.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features), or DataSet
+    y : array-like of shape (n_samples,), optional
+        −1, NaN and "" are unknown.
+    allow_nan : bool, default=False
+        Whether entries of X may be unknown.
+    """
     if isinstance(X, DataSet):
         if y is not None:
             raise ValueError("X is a data set, which has its own classes; leave y out.")
         return X
-    X = read_data(X)
+    X = read_data(X, allow_nan=allow_nan)
     n = X.shape[0]
     try:
         classes, names = number_classes(np.full(n, UNKNOWN) if y is None else y, n)

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.types import Array
 from .canvas import INK, MUTED, PALETTE
 from .panels import panels, soften
+from .views import table, view
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,6 +21,18 @@ Record = Mapping[str, Sequence[float]]
 NOT_TERMS = ("objective", "time")
 # Values this close to the last one, as a share of the first, count as the last.
 SMALLEST_EXCESS = 1e-8
+
+
+class FitHistory(dict[str, list[float]]):
+    """The objective, each of its terms and the time after every sweep: a dict, which notebooks show as a table."""
+
+    def _repr_html_(self) -> str:
+        """Where everything began and ended."""
+        terms = [name for name in self if name != "time"]
+        columns: dict[str, Sequence[object]] = {"": terms}
+        columns |= {"start": [self[name][0] for name in terms], "end": [self[name][-1] for name in terms]}
+        sweeps, seconds = len(self["time"]) - 1, self["time"][-1]
+        return view(table(columns, f"{sweeps} sweeps, {seconds:.2g} seconds"))
 
 
 def above_last(history: Record) -> tuple[Array, Array]:

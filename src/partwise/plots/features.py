@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.types import Array, IntArray
+from .views import table, view
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,11 @@ class TopFeatures:
         return "\n".join(f"{j:>{width}d}  {' '.join(line)}" for j, line in enumerate(self.names))
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """A row per component."""
+        lines = [", ".join(line) for line in self.names]
+        return view(table({"component": range(len(lines)), "largest features": lines}))
 
 
 def top_features(model: Any, names: Sequence[str] | None = None, n: int = 10) -> TopFeatures:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.types import Array, IntArray
+from ..plots.markup import Markup, element, join
 from .axes import Axis, axis, name
-from .markup import Markup, element, join
 
 WIDTH, HEIGHT = 460, 290
 LEFT, RIGHT, TOP, BOTTOM = 54, 20, 12, 44

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from ..experiments.comparison import Comparison
 from ..experiments.outcomes import SCORES, shown_scores
+from ..files import DataSet
+from ..plots.markup import Markup, element
 from .charts import Series, line_chart
 from .fits import code_maps, confusion, convergence
 from .learned import codes, components
-from .markup import Markup, element
 from .page import Section, page, settings_list, versions
 from .tables import Entry, sortable
 
 
-def comparison_page(comparison: Comparison, settings: Mapping[str, str]) -> str:
+def comparison_page(comparison: Comparison, asked: Mapping[str, str]) -> str:
     """The page as text.
 
     Parameters
     ----------
     comparison : Comparison
-    settings : mapping of str to str
+    asked : mapping of str to str
         What the comparison was asked for, in words.
     """
     data = comparison.data
@@ -34,7 +39,7 @@ def comparison_page(comparison: Comparison, settings: Mapping[str, str]) -> str:
         codes(comparison),
         code_maps(comparison),
         confusion(comparison),
-        _settings(comparison, settings),
+        settings(comparison, asked),
     ]
     return page(
         f"{data.name}: methods compared", f"{n:,} samples, {m:,} features{classes}. {comparison.preparation}.", sections
@@ -91,13 +96,27 @@ def _strengths(comparison: Comparison) -> Section:
     return Section(key, title, (element("div", chart, class_="grid-of"),), note)
 
 
-def _settings(comparison: Comparison, settings: Mapping[str, str]) -> Section:
+def described(data: DataSet, image_shape: Any, feature_names: Any, named: Any) -> DataSet:
+    """The data set with what is known about its features; names may also come from a data frame or a fitted model."""
+    if feature_names is None:
+        feature_names = getattr(named, "columns", getattr(named, "feature_names_in_", None))
+    changes: dict[str, Any] = {} if image_shape is None else {"image_shape": tuple(image_shape)}
+    if feature_names is not None:
+        changes["terms"] = tuple(map(str, feature_names))
+    for name, found in (("image_shape", np.prod(image_shape or ())), ("terms", len(changes.get("terms", ())))):
+        if name in changes and found != data.X.shape[1]:
+            raise ValueError(f"X has {data.X.shape[1]} features, but what was said about them is for {found}.")
+    return replace(data, **changes)
+
+
+def settings(comparison: Comparison, asked: Mapping[str, str]) -> Section:
+    """What was asked for, the estimators, the data and the versions."""
     data = comparison.data
     estimators = {outcome.name: outcome.settings for outcome in comparison.outcomes}
     source = {"citation": data.citation, "licence": data.licence}
     body: list[Markup] = []
     for heading, facts in (
-        ("This comparison", settings),
+        ("This comparison", asked),
         ("Estimators, with everything that is not a default", estimators),
         ("The data", {name: text for name, text in source.items() if text}),
         ("Versions", versions()),

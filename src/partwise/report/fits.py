@@ -12,8 +12,8 @@ from ..experiments.outcomes import Outcome
 from ..metrics import matched_counts
 from ..plots.codes import plane, some_rows
 from ..plots.convergence import above_last, term_shares, terms_of
+from ..plots.markup import Markup, element
 from .charts import Series, area_chart, colour_key, line_chart, scatter
-from .markup import Markup, element
 from .page import Section
 from .tables import shaded
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.types import Array
 from ..plots.canvas import SHADES
-from .markup import Markup, element
+from ..plots.markup import Markup, element
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 PALETTE_TYPE = 3

@@ -12,8 +12,8 @@ from ..core.types import Array, IntArray
 from ..experiments.comparison import Comparison
 from ..experiments.outcomes import Outcome, match_components
 from ..plots.features import largest_entries
+from ..plots.markup import Markup, element, join
 from .images import picture
-from .markup import Markup, element, join
 from .page import Section
 
 MOST_COMPONENTS = 48

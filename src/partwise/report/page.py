@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 
-from .markup import Child, Markup, element, join
+from ..plots.markup import Child, Markup, element, join
 
 LIBRARIES = ("partwise", "numpy", "scipy", "scikit-learn", "numba")
 

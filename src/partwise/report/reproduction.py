@@ -12,10 +12,10 @@ from ..experiments.plan import DEFAULTS
 from ..experiments.printed import AVERAGE
 from ..experiments.sensitivity import Sensitivity
 from ..experiments.tables import PLAIN, counts, counts_line, groups, plain_line, plain_shares, usual_repeats
+from ..plots.markup import Markup, element, join
 from .charts import Series, bars, line_chart
 from .fits import code_maps, confusion, convergence
 from .learned import codes, components
-from .markup import Markup, element, join
 from .page import Section, page, settings_list, versions
 from .tables import Entry, shaded, sortable
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.types import Array
+from ..plots.markup import Child, Markup, element
 from .images import picture
-from .markup import Child, Markup, element
 
 SHADE_STEPS = 10
 # A shaded table with more rows or columns than this is drawn as a picture.

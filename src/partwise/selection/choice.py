@@ -80,7 +80,6 @@ def choose(
     assign: Rule = "kmeans",
     options: Options = UNLIMITED,
     last: Selection | None = None,
-    verbose: int = 0,
 ) -> Choice:
     """Choose the open parameters of a problem, one after another.
 
@@ -99,14 +98,12 @@ def choose(
         taken; a strength whose default was not reached keeps it.
     last : Selection, optional
         What the last fit chose.
-    verbose : int, default=0
-        Whether to print what is tried.
     """
     X = problem.X
     if not grids:
         return Choice(problem, Selection({}, (), 0, X.shape[0]))
     if X.missing is not None or any(fit.weights is not None for fit in problem.fits):
-        return _by_hidden_entries(problem, grids, options, verbose)
+        return _by_hidden_entries(problem, grids, options)
     if X.shape[0] < 2 and "n_components" in grids:
         raise ValueError(f"{' and '.join(grids)} cannot be chosen from a single sample, which has no neighbours.")
     not_chosen = {name: why for name, grid in grids.items() if (why := _hindrance(problem, grid)) is not None}
@@ -120,10 +117,10 @@ def choose(
         # Terms warn about the data now: the final fit shares what they build.
         _ = problem.with_values(chosen).bound
     with quiet():
-        return _chosen(problem, sample, grids, chosen, not_chosen, options, assign, verbose)
+        return _chosen(problem, sample, grids, chosen, not_chosen, options, assign)
 
 
-def _by_hidden_entries(problem: Problem, grids: Mapping[str, Grid], options: Options, verbose: int) -> Choice:
+def _by_hidden_entries(problem: Problem, grids: Mapping[str, Grid], options: Options) -> Choice:
     """Choose the number of components by prediction: where entries are unknown, neighbours do not measure clusters.
 
     Strengths and neighbours that are "auto" keep their defaults, and a list of them is refused.
@@ -147,7 +144,7 @@ def _by_hidden_entries(problem: Problem, grids: Mapping[str, Grid], options: Opt
 
     def trial(k: int) -> Array:
         saved = predict(k)
-        _tell(verbose, name, k, {PREDICTION: float(saved.mean())})
+        _tell(options, name, k, {PREDICTION: float(saved.mean())})
         return saved
 
     grid = grid.at_most(min(sample.X.shape)) if grid.refined else grid
@@ -161,7 +158,7 @@ def _by_hidden_entries(problem: Problem, grids: Mapping[str, Grid], options: Opt
         criteria = {PREDICTION: worth}
         path = Path(name, np.array(numbers), criteria, unknown, (PREDICTION,), chosen, 0, cut_short=options.is_spent())
         selection = Selection({**defaults, name: chosen}, (path,), sample.X.shape[0], n_samples, not_chosen)
-    _tell_choice(verbose, selection.choice)
+    _tell_choice(options, selection.choice)
     return Choice(problem.with_values(selection.choice), selection)
 
 
@@ -173,10 +170,9 @@ def _chosen(
     not_chosen: dict[str, str],
     options: Options,
     assign: Rule,
-    verbose: int,
 ) -> Choice:
     """Choose one parameter after another, with defaults for those still to come."""
-    trials = Trials(sample, assign, options, verbose)
+    trials = Trials(sample, assign, options)
     paths: list[Path] = []
     best = None
     for name, grid in grids.items():
@@ -192,7 +188,7 @@ def _chosen(
         path, best = found
         chosen[name] = path.chosen
         paths.append(path)
-    _tell_choice(verbose, chosen)
+    _tell_choice(options, chosen)
     selection = Selection(chosen, tuple(paths), sample.X.shape[0], problem.X.shape[0], not_chosen)
     settled = problem.with_values(chosen)
     if best is None:
@@ -266,7 +262,7 @@ def _follow_path(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) 
         def trial(k: int) -> list[Trial]:
             parameters = {**others, name: k}
             row = [trials.run(parameters, trials.own_start(parameters), FIRST, MORE_KMEANS_STARTS)]
-            _tell(trials.verbose, name, k, row[0].criteria)
+            _tell(trials.options, name, k, row[0].criteria)
             return row
 
         numbers, rows = count(grid, trial, best_number, trials.options)
@@ -288,15 +284,14 @@ def _follow_path(trials: Trials, name: str, grid: Grid, others: dict[str, Any]) 
     return _record(name, rows, grid.kind, place, cut_short), end
 
 
-def _tell(verbose: int, name: str, value: float, worth: Mapping[str, float]) -> None:
-    """Print a line for a value that was tried, if verbose."""
-    if verbose:
-        print(f"{name} {value:<8g}  " + "  ".join(f"{criterion} {number:.4f}" for criterion, number in worth.items()))
+def _tell(options: Options, name: str, value: float, worth: Mapping[str, float]) -> None:
+    for callback in options.callbacks:
+        callback.on_trial(name, float(value), worth)
 
 
-def _tell_choice(verbose: int, chosen: Mapping[str, Any]) -> None:
-    if verbose:
-        print("chosen: " + ", ".join(f"{name}={value:g}" for name, value in chosen.items()))
+def _tell_choice(options: Options, chosen: Mapping[str, Any]) -> None:
+    for callback in options.callbacks:
+        callback.on_choice(chosen)
 
 
 def follow(trials: Trials, name: str, values: Sequence[float], others: dict[str, Any]) -> list[list[Trial]]:
@@ -313,7 +308,7 @@ def follow(trials: Trials, name: str, values: Sequence[float], others: dict[str,
             if not rows or not trials.options.hear_interruption():
                 raise
             break
-        _tell(trials.verbose, name, value, {c: max(trial.criteria[c] for trial in rows[-1]) for c in CRITERIA})
+        _tell(trials.options, name, value, {c: max(trial.criteria[c] for trial in rows[-1]) for c in CRITERIA})
         if trials.options.is_spent():
             break
     return rows

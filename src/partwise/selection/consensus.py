@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from ..core.interruption import fit_whole
 from ..core.types import Array, IntArray
 from ..plots import draw_consensus
+from ..plots.views import picture, table, view
 from .criteria import stability
 
 if TYPE_CHECKING:
@@ -104,6 +105,17 @@ class Consensus:
                 together += counts[run[others]]
             labels[others] = (together / np.bincount(cut)).argmax(axis=1)
         return labels
+
+    def _repr_html_(self) -> str:
+        """The scores, and the matrix."""
+        scores: dict[str, list[object]] = {
+            "runs": [len(self.labellings)],
+            "clusters": [self.n_clusters],
+            "cophenetic correlation": [self.cophenetic_correlation],
+            "dispersion": [self.dispersion],
+            "stability": [self.stability],
+        }
+        return view(table(scores), picture(self.plot, "Share of runs in which two samples are together"))
 
     def plot(self) -> Figure:
         """Draw the matrix with samples of one cluster adjacent. Needs matplotlib.

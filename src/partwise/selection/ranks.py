@@ -17,6 +17,7 @@ from ..core.operand import Operand
 from ..core.storage import as_operand
 from ..core.types import Array
 from ..plots import Curve, draw_curves
+from ..plots.views import picture, table, view
 from ..terms.entries import check_weights, restrict
 from .consensus import consensus
 from .criteria import agreement
@@ -62,6 +63,14 @@ class EntryValidation:
         limit = self.mean.min() + self.error[self.mean.argmin()]
         return int(self.n_components[self.mean <= limit].min())
 
+    def _columns(self) -> dict[str, list[Any]]:
+        return {"loss on hidden entries": self.mean.tolist(), "± standard error": self.error.tolist()}
+
+    def _repr_html_(self) -> str:
+        """The losses, with the lowest in bold."""
+        ranks = self.n_components.tolist()
+        return view(table({"components": ranks, **self._columns()}, chosen=ranks.index(self.best)))
+
 
 @dataclass(frozen=True, eq=False)
 class RankEvidence:
@@ -87,6 +96,17 @@ class RankEvidence:
     stability: Array
     stability_error: Array
     dispersion: Array
+
+    def _repr_html_(self) -> str:
+        """A row per number of components, and the plot."""
+        columns = {
+            "components": self.n_components.tolist(),
+            **({} if self.hidden is None else self.hidden._columns()),
+            "cophenetic correlation": self.cophenetic.tolist(),
+            "stability": self.stability.tolist(),
+            "dispersion": self.dispersion.tolist(),
+        }
+        return view(table(columns), picture(self.plot, "The evidence for each number of components"))
 
     def plot(self) -> Figure:
         """Draw the evidence with its error bars. Needs matplotlib.

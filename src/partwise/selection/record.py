@@ -9,6 +9,8 @@ import numpy as np
 
 from ..core.types import Array, IntArray
 from ..plots import draw_paths
+from ..plots.markup import Child, element
+from ..plots.views import picture, table, view
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,6 +59,14 @@ class Path:
     distinct: IntArray | None = None
     cut_short: bool = False
 
+    def columns(self) -> dict[str, list[str]]:
+        """What every value is worth by each criterion, spelled."""
+        spelled = {name: [f"{number:.4f}" for number in self.worth(name)] for name in self.criteria}
+        if self.distinct is not None:
+            spelled["stability"] = [f"{number:.4f}" for number in self.stability]
+            spelled["distinct"] = [str(count) for count in self.distinct.max(axis=1)]
+        return spelled
+
     def worth(self, criterion: str) -> Array:
         """What every value is worth: with its best start, or on the mean of the hidden entries."""
         trials = self.criteria[criterion]
@@ -90,22 +100,34 @@ class Selection:
 
     def __str__(self) -> str:
         """A table per parameter that was chosen, a line for any other."""
-        tables = [f"{name} = {self.choice[name]:g} ({reason})" for name, reason in self.not_chosen.items()]
+        tables = self._defaults()
         for path in self.paths:
-            columns = {name: [f"{number:.4f}" for number in path.worth(name)] for name in path.criteria}
-            if path.distinct is not None:
-                columns["stability"] = [f"{number:.4f}" for number in path.stability]
-                columns["distinct"] = [str(count) for count in path.distinct.max(axis=1)]
-            by = " and ".join(path.decided_by)
-            lines = [f"{path.parameter} = {path.chosen:g}, by {by}, on {self.n_rows} of {self.n_samples} samples"]
-            if path.cut_short:
-                lines[0] += ", among the values that the budget allowed"
+            columns, lines = path.columns(), [self._headline(path)]
             lines.append("  ".join([f"{path.parameter:>20s}", *(f"{name:>14s}" for name in columns)]))
             for i, value in enumerate(path.values):
                 numbers = "  ".join(f"{column[i]:>14s}" for column in columns.values())
                 lines.append(f"{value:>20g}  {numbers}" + (" <" if value == path.chosen else ""))
             tables.append("\n".join(lines))
         return "\n\n".join(tables)
+
+    def _defaults(self) -> list[str]:
+        return [f"{name} = {self.choice[name]:g} ({reason})" for name, reason in self.not_chosen.items()]
+
+    def _headline(self, path: Path) -> str:
+        by = " and ".join(path.decided_by)
+        line = f"{path.parameter} = {path.chosen:g}, by {by}, on {self.n_rows} of {self.n_samples} samples"
+        return line + (", among the values that the budget allowed" if path.cut_short else "")
+
+    def _repr_html_(self) -> str:
+        """The same tables with the choice in bold, and the plot."""
+        shown: list[Child] = [element("p", line) for line in self._defaults()]
+        for path in self.paths:
+            columns = {path.parameter: [f"{value:g}" for value in path.values], **path.columns()}
+            chosen = int(np.flatnonzero(path.values == path.chosen)[0])
+            shown.append(table(columns, self._headline(path), chosen))
+        if self.paths:
+            shown.append(picture(self.plot, "The criteria along the values tried"))
+        return view(*shown)
 
     def plot(self) -> Figure:
         """Draw every criterion along every path, with the choice. Needs matplotlib.

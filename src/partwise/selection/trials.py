@@ -53,14 +53,11 @@ class Trials:
         How codes are turned into clusters.
     options : Options
         Of the fit that the trials are for.
-    verbose : int, default=0
-        Whether to print what is tried.
     """
 
-    def __init__(self, problem: Problem, assign: Rule = "kmeans", options: Options = UNLIMITED, verbose: int = 0):
+    def __init__(self, problem: Problem, assign: Rule = "kmeans", options: Options = UNLIMITED):
         self.problem = problem
         self.options = options
-        self.verbose = verbose
         self._assign = assign
         self._seed = int(problem.rng.randint(np.iinfo(np.int32).max))
         self._metric: Any = next((term.metric for term in problem.terms if hasattr(term, "metric")), "cosine")

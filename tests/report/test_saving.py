@@ -1,0 +1,51 @@
+"""One call from a model or from data to a page."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits
+
+from partwise import NMF, GraphNMF
+from partwise.report import model_page, save_comparison_page, save_model_page
+
+X, y = load_digits(n_class=3, return_X_y=True)
+X, y = X[:60], y[:60]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return GraphNMF(3, graph_strength=[1.0, 10.0], max_iter=10, tol=0, random_state=0).fit(X)
+
+
+def test_page_of_a_model_has_everything(model, tmp_path):
+    save_model_page(tmp_path / "model.html", model, X, y, image_shape=(8, 8), name="digits <1>")
+    text = (tmp_path / "model.html").read_text("utf-8")
+    for key in ("components", "map", "codes", "selection", "confusion", "convergence", "settings"):
+        assert f'<section id="{key}"' in text or f'id="{key}"' in text, key
+    assert "digits &lt;1&gt;: a fitted model" in text
+    assert "accuracy 0." in text or "accuracy 1." in text
+
+
+def test_classes_choices_and_images_may_be_unknown(tmp_path):
+    frame = pd.DataFrame(np.where(X > 15, np.nan, X), columns=[f"pixel {f}" for f in range(64)])
+    plain = NMF(2, missing="nan", max_iter=5, tol=0, random_state=0).fit(frame)
+    text = model_page(plain, frame)
+    assert 'id="selection"' not in text
+    assert 'id="confusion"' not in text
+    assert "pixel 1" in text
+
+
+def test_what_does_not_fit_is_refused(model):
+    with pytest.raises(ValueError, match="X has 10 samples; the model was fitted to 60"):
+        model_page(model, X[:10])
+    with pytest.raises(ValueError, match="X has 64 features, but what was said about them is for 63"):
+        model_page(model, X, image_shape=(9, 7))
+
+
+def test_page_of_a_comparison(tmp_path):
+    methods = {"plain": NMF(3, max_iter=5, tol=0, random_state=0)}
+    found = save_comparison_page(tmp_path / "page.html", X, y, methods, image_shape=(8, 8), seed=1)
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert [outcome.name for outcome in found.outcomes] == ["plain"]
+    assert "<dt>seed</dt><dd>1</dd>" in text
+    assert 'class="tiles"' in text
