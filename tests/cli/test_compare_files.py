@@ -41,16 +41,17 @@ def test_a_table_with_labels(capsys, tmp_path):
     assert "accuracy" in text
 
 
-def test_without_labels_there_are_no_scores(capsys, tmp_path):
+def test_without_labels_scores_say_how_clusters_sit_in_the_data(capsys, tmp_path):
     np.save("mine.npy", data()[0])
     assert main(["compare", "mine.npy", "--components", "3"]) == 0
     out = capsys.readouterr().out
     head = next(line for line in out.splitlines() if line.startswith("method"))
-    assert head.split() == ["method", "time"]
+    assert head.split() == ["method", "connectedness", "modularity", "information", "silhouette", "time"]
     assert "no labels, so ConstrainedNMF is left out" in out
     assert "ConstrainedNMF: " not in out
     text = (tmp_path / "partwise-mine.html").read_text("utf-8")
-    assert "The data have no labels, so there is no accuracy" in text
+    assert "The data have no labels, so scores say how the clusters sit in the data" in text
+    assert "Without labels: " in text
     assert 'id="confusion"' not in text
     assert 'id="map"' in text
 

@@ -1,5 +1,7 @@
 """One call from a model or from data to a page."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,3 +51,25 @@ def test_page_of_a_comparison(tmp_path):
     assert [outcome.name for outcome in found.outcomes] == ["plain"]
     assert "<dt>seed</dt><dd>1</dd>" in text
     assert 'class="tiles"' in text
+
+
+def test_a_comparison_opens_with_who_won(tmp_path):
+    methods = {"good": NMF(3, max_iter=20, tol=0, random_state=0), "poor": NMF(1, max_iter=2, tol=0, random_state=0)}
+    for labels, sentence in ((y, r"good is best: [\d.]+% of the samples"), (None, r"Without labels: \w+ has the best")):
+        found = save_comparison_page(tmp_path / "page.html", X, labels, methods, n_components=3)
+        text = (tmp_path / "page.html").read_text("utf-8")
+        assert re.search(sentence, text)
+        assert text.index('id="components"') < text.index('id="map"') < text.index('id="convergence"')
+    assert all(outcome.silhouette is not None and outcome.accuracy is None for outcome in found.outcomes)
+
+
+def test_features_that_are_no_pixels_are_lines_of_words_under_tabs(tmp_path):
+    names = ["the", *(f"word{f}" for f in range(63))]
+    models = {"a": NMF(2, max_iter=3, tol=0, random_state=0), "b": NMF(2, max_iter=3, tol=0, random_state=1)}
+    save_comparison_page(tmp_path / "page.html", X + 5, None, models, feature_names=names, n_components=2)
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert text.count('type="radio"') == 2
+    assert text.count(" checked") == 1
+    lines = re.findall(r"<li>(word.*?)</li>", text)
+    assert len(lines) == 4
+    assert all(len(line.split(", ")) == 10 and "the" not in line.split(", ") for line in lines)

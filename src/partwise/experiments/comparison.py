@@ -23,7 +23,9 @@ from ..estimators import NMF, ConstrainedNMF
 from ..files.archive import Refused
 from ..files.data_set import DataSet, describe
 from ..files.labels import UNKNOWN, number_classes
-from .outcomes import Outcome, describe_fit
+from ..graphs import neighbor_graph
+from ..selection.trials import JUDGING_NEIGHBORS
+from .outcomes import Outcome, describe_fit, judged
 from .preparation import draw_labels, tf_idf, unit_norm
 from .runs import configured, find_estimator, has_components
 from .score_table import plain_table
@@ -313,7 +315,10 @@ def _run_all(comparison: Comparison, methods: Sequence[Method], steps: Steps) ->
         for note in outcome.notes:
             steps.say(f"{method.name}: note: {note}")
         outcomes.append(outcome)
-    return outcomes
+    if (comparison.data.y >= 0).any() or comparison.X.shape[0] < 3:
+        return outcomes
+    edges = neighbor_graph(comparison.X, min(JUDGING_NEIGHBORS, comparison.X.shape[0] - 1))
+    return [judged(outcome, comparison.X, edges) for outcome in outcomes]
 
 
 def _run_one(comparison: Comparison, method: Method, steps: Steps) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,12 @@ from sklearn.cluster import KMeans
 
 from ..core.types import Array, IntArray
 from ..metrics import clustering_accuracy, normalized_mutual_information, purity
+from ..selection.criteria import link_criteria, silhouette
 
 # The names of scores, and the attributes of an outcome that hold them.
 SCORES = {"accuracy": "accuracy", "unlabelled": "unlabelled", "NMI": "nmi", "purity": "purity"}
+# The same for data without labels: the criteria by which "auto" chooses.
+LABEL_FREE = {name: name for name in ("connectedness", "modularity", "information", "silhouette")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +30,8 @@ class Outcome:
     accuracy, unlabelled, nmi, purity : float or None
         Over the samples whose class is known, None if there are none; `unlabelled` is the accuracy on those whose
         label no method was given.
+    connectedness, modularity, information, silhouette : float or None
+        How the clusters sit in the data (:class:`partwise.selection.Path`); None if classes are known.
     seconds : float
         From the data to the clusters.
     ending : str
@@ -55,11 +60,33 @@ class Outcome:
     notes: tuple[str, ...] = ()
     history: Mapping[str, Sequence[float]] = field(default_factory=dict)
     settings: str = ""
+    connectedness: float | None = None
+    modularity: float | None = None
+    information: float | None = None
+    silhouette: float | None = None
 
 
 def shown_scores(outcomes: Sequence[Outcome]) -> dict[str, str]:
-    """Names and attributes of the available scores; without labels there are none."""
-    return {name: key for name, key in SCORES.items() if any(getattr(o, key) is not None for o in outcomes)}
+    """Names and attributes of the available scores."""
+    known = SCORES | LABEL_FREE
+    return {name: key for name, key in known.items() if any(getattr(o, key) is not None for o in outcomes)}
+
+
+def judged(outcome: Outcome, X: Any, edges: Any) -> Outcome:
+    """An outcome without classes, with its clusters judged by how they sit in the data.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    X : array or sparse matrix
+    edges : csr_array
+        Links between neighbours.
+    """
+    labels = outcome.labels
+    connectedness, modularity, information = link_criteria(edges, labels, len(outcome.components))
+    links = {"connectedness": connectedness, "modularity": modularity, "information": information}
+    worth: dict[str, Any] = {**links, "silhouette": silhouette(X, labels)}
+    return replace(outcome, **worth)
 
 
 def describe_fit(

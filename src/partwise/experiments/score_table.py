@@ -16,7 +16,9 @@ def header(outcomes: Sequence[Outcome]) -> list[str]:
 def legend(outcomes: Sequence[Outcome], hidden: int) -> list[str]:
     """What the columns mean; `hidden` samples have labels that no method was given."""
     shown = shown_scores(outcomes)
-    lines = ["* best score"] if shown else ["no labels, so no accuracy, NMI or purity"]
+    lines = ["* best score"]
+    if "accuracy" not in shown:
+        lines.append('no labels, so scores say how the clusters sit in the data, as when "auto" chooses')
     if "unlabelled" in shown:
         lines.append(f"unlabelled: accuracy on the {hidden} samples whose label no method was given")
     return [
@@ -41,7 +43,7 @@ class Cell:
 def table_cells(outcomes: Sequence[Outcome]) -> list[list[Cell]]:
     """One line of cells per method; equal numbers, as shown, are equally good."""
     texts = [[f"{getattr(outcome, score):.3f}" for score in shown_scores(outcomes).values()] for outcome in outcomes]
-    best = [max(column) for column in zip(*texts, strict=True)]
+    best = [max(column, key=float) for column in zip(*texts, strict=True)]
     return [
         [
             Cell(outcome.name),

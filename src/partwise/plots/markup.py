@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from html import escape
 
 # Elements without an end tag.
-EMPTY = frozenset({"img", "meta", "br"})
+EMPTY = frozenset({"img", "input", "meta", "br"})
 
 
 class Markup(str):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..experiments.comparison import Comparison
-from ..experiments.outcomes import SCORES, shown_scores
+from ..experiments.outcomes import LABEL_FREE, SCORES, Outcome, shown_scores
 from ..files import DataSet
 from ..plots.markup import Markup, element
 from .charts import Series, line_chart
@@ -17,6 +17,11 @@ from .fits import code_maps, confusion, convergence
 from .learned import codes, components
 from .page import Section, page, settings_list, versions
 from .tables import Entry, sortable
+
+WITHOUT_LABELS = """\
+The data have no labels, so scores say how the clusters sit in the data: the share of links to neighbours that stay
+inside a cluster, averaged over the clusters; the modularity of the links; how much a neighbour's cluster says about
+one's own; and how much nearer samples are to their own cluster than to the next."""
 
 
 def comparison_page(comparison: Comparison, asked: Mapping[str, str]) -> str:
@@ -33,29 +38,54 @@ def comparison_page(comparison: Comparison, asked: Mapping[str, str]) -> str:
     classes = f", {len(data.class_names)} classes" if data.class_names else ", classes not known"
     sections = [
         _scores(comparison),
-        convergence(comparison.outcomes),
-        _strengths(comparison),
         components(comparison),
-        codes(comparison),
         code_maps(comparison),
+        codes(comparison),
         confusion(comparison),
+        _strengths(comparison),
+        convergence(comparison.outcomes),
         settings(comparison, asked),
     ]
     return page(
-        f"{data.name}: methods compared", f"{n:,} samples, {m:,} features{classes}. {comparison.preparation}.", sections
+        f"{data.name}: methods compared",
+        f"{n:,} samples, {m:,} features{classes}. {comparison.preparation}.",
+        sections,
+        element("p", sentence, class_="lead") if (sentence := verdict(comparison.outcomes)) else None,
     )
+
+
+def verdict(outcomes: Sequence[Outcome]) -> str:
+    """Who is best, and by how much; empty if there is nothing to compare."""
+    if len(outcomes) < 2:
+        return ""
+    if any(outcome.accuracy is None for outcome in outcomes):
+        return _label_free_verdict(outcomes)
+    first, second = sorted(outcomes, key=lambda outcome: -float(outcome.accuracy or 0))[:2]
+    lead = 100 * (float(first.accuracy or 0) - float(second.accuracy or 0))
+    best = f"{first.name} is best: {first.accuracy:.1%} of the samples are in the cluster of their class"
+    return f"{best}, {f'{lead:.1f} points more than' if lead >= 0.05 else 'as many as with'} {second.name}."
+
+
+def _label_free_verdict(outcomes: Sequence[Outcome]) -> str:
+    criteria = [key for key in LABEL_FREE if all(getattr(outcome, key) is not None for outcome in outcomes)]
+    if not criteria:
+        return ""
+    winners = [max(outcomes, key=lambda outcome, key=key: getattr(outcome, key)).name for key in criteria]  # type: ignore[misc]
+    best = max(dict.fromkeys(winners), key=winners.count)
+    return f"Without labels: {best} has the best clusters by {winners.count(best)} of {len(criteria)} criteria."
 
 
 def _scores(comparison: Comparison) -> Section:
     outcomes = comparison.outcomes
     scores = shown_scores(outcomes)
     texts = {name: [_number(getattr(o, key)) for o in outcomes] for name, key in scores.items()}
+    best = {name: max(column, key=lambda text: float(text or "-inf")) for name, column in texts.items()}
     rows = []
     for i, outcome in enumerate(outcomes):
         row = [Entry(outcome.name)]
         for name, key in scores.items():
             text = texts[name][i]
-            row.append(Entry(text, getattr(outcome, key), best=text != "" and text == max(texts[name])))
+            row.append(Entry(text, getattr(outcome, key), best=text != "" and text == best[name]))
         row += [Entry(f"{outcome.seconds:.2f} s", outcome.seconds), Entry(outcome.ending)]
         rows.append(row)
     table = sortable(["method", *scores, "time", "fit"], rows, "Scores of all methods; the best of each are marked")
@@ -64,8 +94,8 @@ def _scores(comparison: Comparison) -> Section:
         f"accuracy: samples whose cluster is matched to their class; unlabelled: the same on the {hidden:,} samples "
         "whose label no method was given; NMI: normalised mutual information by the larger entropy; time: from the "
         "data to the clusters, on one thread."
-        if scores
-        else "The data have no labels, so there is no accuracy, mutual information or purity."
+        if "accuracy" in scores
+        else WITHOUT_LABELS
     )
     notes = [element("li", f"{o.name}: {note}") for o in outcomes for note in o.notes]
     below = element("p", legend, class_="muted")

@@ -1,12 +1,14 @@
-"""Learned components and codes: pictures for images, weighted terms for everything else."""
+"""Learned components and codes: pictures for images, lines of words for everything else."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from ..core.types import Array, IntArray
 from ..experiments.comparison import Comparison
@@ -24,21 +26,23 @@ TOP_TERMS = 10
 def components(comparison: Comparison) -> Section:
     """The components of every method; under each, the class that uses it most."""
     data = comparison.data
-    parts = []
-    for outcome in comparison.outcomes:
+    parts: list[Markup] = []
+    for i, outcome in enumerate(comparison.outcomes):
         order, captions = _ordered(outcome, comparison)
         shown = order[np.linspace(0, len(order) - 1, min(len(order), MOST_COMPONENTS)).round().astype(int)]
         few = "" if len(shown) == len(order) else f" ({len(shown)} of {len(order)} shown)"
-        parts.append(element("h3", f"{outcome.name}{few}"))
+        title = f"{outcome.name}{few}"
         if data.image_shape is not None:
-            parts.append(_gallery(outcome, shown, captions, data.image_shape))
+            parts += [element("h3", title), _gallery(outcome, shown, captions, data.image_shape)]
         else:
-            parts.append(_term_lists(outcome, shown, captions, data.terms))
+            parts += [*_tab(title, i), _topics(outcome, shown, captions, data.terms)]
+    if data.image_shape is None:
+        parts = [element("div", *parts, class_="tabs")]
     classes = "; below each, the class that uses it most" if data.class_names and data.image_shape else ""
     note = (
         f"Each is shaded up to its own largest entry{classes}."
         if data.image_shape is not None
-        else f"The {TOP_TERMS} largest entries of each component, as shares of its sum."
+        else f"The {TOP_TERMS} largest entries of each component, the largest first. Common words are left out."
     )
     return Section("components", "Components", tuple(parts), note)
 
@@ -60,31 +64,23 @@ def _gallery(outcome: Outcome, shown: IntArray, captions: dict[int, str], shape:
     return element("div", *tiles, class_="tiles")
 
 
-def _term_lists(outcome: Outcome, shown: IntArray, captions: dict[int, str], terms: Sequence[str] | None) -> Markup:
-    lists = []
+def _tab(title: str, number: int) -> tuple[Markup, Markup]:
+    """What shows one of several panels, the first at the beginning."""
+    key = f"tab-{number}"
+    button = element("input", type="radio", name="tabs", id=key, checked=number == 0)
+    return button, element("label", title, for_=key)
+
+
+def _topics(outcome: Outcome, shown: IntArray, captions: dict[int, str], terms: Sequence[str] | None) -> Markup:
+    """A line of words for every component; where words are common ones, the next take their places."""
+    lines = []
     for j in shown.tolist():
-        weights = outcome.components[j]
-        total = float(np.abs(weights).sum()) or 1.0
-        top = largest_entries(weights[None], TOP_TERMS)[0]
-        items = [
-            element(
-                "li",
-                element("span", f"feature {f + 1}" if terms is None else terms[f]),
-                element("span", f"{weights[f] / total:.1%}"),
-                _bar(float(weights[f]), float(weights[top[0]])),
-            )
-            for f in top.tolist()
-        ]
+        ranked = largest_entries(outcome.components[[j]], outcome.components.shape[1])[0]
+        names = (f"feature {f + 1}" if terms is None else terms[f] for f in ranked.tolist())
+        words = list(islice((name for name in names if name.lower() not in ENGLISH_STOP_WORDS), TOP_TERMS))
         heading = captions.get(j)
-        title = f"component {j + 1}" if heading is None else f"component {j + 1}: {heading}"
-        lists.append(element("div", element("h4", title), element("ol", *items)))
-    return element("div", *lists, class_="terms")
-
-
-def _bar(weight: float, largest: float) -> Markup:
-    wide = 100 * max(weight, 0.0) / largest if largest > 0 else 0.0
-    bar = element("rect", x=0, y=0, width=wide, height=4, class_="area c0")
-    return element("svg", bar, viewBox="0 0 100 4", preserveAspectRatio="none", aria_hidden="true")
+        lines.append(element("li", None if heading is None else element("b", f"{heading}: "), ", ".join(words)))
+    return element("ol", *lines, class_="terms")
 
 
 def codes(comparison: Comparison) -> Section:

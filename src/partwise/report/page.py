@@ -62,7 +62,7 @@ def page(title: str, subtitle: str, sections: Sequence[Section], lead: Child = N
     links = [element("li", element("a", section.title, href=f"#{section.key}")) for section in shown]
     body = element(
         "body",
-        element("header", element("h1", title), element("p", subtitle, class_="muted"), lead),
+        element("header", element("h1", title), lead, element("p", subtitle, class_="muted")),
         element("nav", element("ul", *links), aria_label="Sections"),
         element("main", *map(_section, shown)),
         element("footer", element("p", "Made by partwise. This page loads nothing from elsewhere.", class_="muted")),
