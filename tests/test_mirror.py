@@ -31,6 +31,7 @@ ELSEWHERE = {
     "estimators/feature_maps": "estimators/test_signed_data, oracles/test_similarity_rules",
     "estimators/units": "reliability/test_units, reliability/test_open_units, reliability/test_invariance",
     "estimators/validation": "estimators/test_bad_input, estimators/test_messages",
+    "experiments/outcomes": "experiments/test_comparison, report/test_saving",
     "experiments/plan": "experiments/test_protocols, experiments/test_runner",
     "experiments/protocol": "experiments/test_protocols",
     "experiments/tables": "experiments/test_protocols",
