@@ -1,4 +1,4 @@
-"""The README's table of speed, from the results of a full run: python -m benchmarks.summary."""
+"""The site's table of speed, from the results of a full run: python -m benchmarks.summary."""
 
 from __future__ import annotations
 
