@@ -46,6 +46,7 @@ ELSEWHERE = {
     "plots/components": "plots/test_displays",
     "plots/convergence": "plots/test_displays, plots/test_views",
     "report/charts": "report/test_markup",
+    "report/comparison": "report/test_saving, cli/test_compare_files",
     "report/reproduction": "experiments/test_results, report/test_in_browser",
     "selection/grids": "selection/test_choice",
     "selection/trials": "selection/test_choice",
