@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 matplotlib.use("agg")
 
-from building import docstrings, included, pictures  # noqa: E402
+from building import docstrings, included, pictures, reference  # noqa: E402
 
 import partwise  # noqa: E402
 
@@ -101,6 +101,7 @@ html_sidebars = {"index": [], "which-method": [], "faq": [], "cite": [], "coming
 
 def setup(app):
     """Pictures before reading, formulas kept as written, links of included pages turned to the site."""
+    app.connect("builder-inited", reference.write, priority=100)  # before autosummary looks for names
     app.connect("builder-inited", pictures.make)
     app.connect("autodoc-process-docstring", docstrings.keep_formulas, priority=100)
     app.connect("autodoc-skip-member", docstrings.skip_inherited)
