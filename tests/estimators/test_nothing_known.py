@@ -83,6 +83,14 @@ def test_unknown_samples_have_no_loss(name, form):
         model.score(FORMS[form](HOLES[3:4]))
 
 
+@EVERY
+def test_a_robust_loss_gives_zeros_too(form):
+    with pytest.warns(UserWarning, match="Nothing is observed of 1"):
+        model = estimator("NMF", form, loss="huber").fit(FORMS[form](HOLES))
+    assert not model.embedding_[3].any()
+    assert not model.components_[:, 2].any()
+
+
 def test_links_code_a_sample_of_which_nothing_is_known():
     chain, data = np.diag(np.ones(29), 1), X.copy()
     data[3] = np.nan

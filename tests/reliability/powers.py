@@ -9,6 +9,8 @@ from numbers import Real
 from partwise.terms.divergence import order
 
 MADE_OF_SAMPLES = ("ConceptFactorization", "ConvexNMF", "KernelGraphNMF", "LocalSimilarityNMF")
+# Losses that grow as squares do.
+ROBUST = ("huber", "l1")
 UNIT_CODES = ("LocalLearningClustering", "NormalizedCut", "OrthogonalNMF", "OrthogonalTriNMF")
 # An objective that weighs counts, and domains that may have a unit.
 ABSOLUTE = ("LocalNMF", "Factorization free", "Factorization simplex", "Factorization one entry")
@@ -47,14 +49,17 @@ def units(estimator):
         return Units(0, 1, 2, of, {"association_": 1} if kind == "OrthogonalTriNMF" else {})
     if given.get("terms"):
         given["loss"] = given["terms"][0].beta
-    fit = 0.0 if given.get("weighting") == "ncut" else order(given.get("loss", "frobenius"))
+    loss = given.get("loss", "frobenius")
+    fit = 0.0 if given.get("weighting") == "ncut" else order("frobenius" if loss in ROBUST else loss)
     codes = codes_power(kind, given)
     of = {"l1_codes": fit - codes, "l2_codes": fit - 2 * codes, "graph_strength": fit - 2 * codes}
     of |= {"l1_components": fit - (1 - codes), "l2_components": fit - 2 * (1 - codes)}
-    of |= {"local_strength": fit - 2 * codes, "coordinate_strength": fit - 2, "cauchy_scale": 1, "bandwidth": 2}
+    of |= {"local_strength": fit - 2 * codes, "coordinate_strength": fit - 2, "bandwidth": 2}
+    of |= {"cauchy_scale": 1, "loss_scale": 1}
     of |= local_predictors(given) if "ridge" in given else {}
     parameters = {name: power for name, power in of.items() if name in given}
-    return Units(codes, 1 - codes, fit, parameters, {"cauchy_scale_": 1, "reconstruction_err_": fit / 2})
+    attributes = {"cauchy_scale_": 1, "loss_scale_": 1, "reconstruction_err_": fit / 2}
+    return Units(codes, 1 - codes, fit, parameters, attributes)
 
 
 def codes_power(kind, given):

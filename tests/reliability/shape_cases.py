@@ -54,6 +54,7 @@ WRONG_NUMBERS = {
     "similarity_strength": (-1.0, np.nan, np.inf),
     "orthogonality": (-1.0, np.nan, "much"),
     "cauchy_scale": (0.0, -1.0, np.nan),
+    "loss_scale": (0.0, -1.0, np.nan),
     "truncation": (0.0, -1.0, np.nan),
     "components_sparseness": (-0.1, 1.1, np.nan),
     "l1_codes": (-1.0, np.nan, np.inf),

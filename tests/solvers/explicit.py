@@ -28,6 +28,14 @@ def fit_value(X, W, H, beta=2, weights=1.0):
     return float((weights[seen] * divergence(X[seen], Y[seen], beta)).sum())
 
 
+def huber_value(X, W, H, scale, weights=1.0):
+    """Σ_ij v_ij of r² for |r| ≤ scale, (2 |r| − scale) scale beyond, over the entries with v_ij > 0."""
+    r = np.abs(dense(X) - np.float64(W) @ np.float64(H))
+    weights = np.broadcast_to(weights, r.shape)
+    seen = weights > 0
+    return float((weights * np.where(r <= scale, r**2, (2 * r - scale) * scale))[seen].sum())
+
+
 def edge_value(E, W):
     """Σ_{i<j} e_ij ‖w_i − w_j‖²."""
     E, W = dense(E), np.float64(W)

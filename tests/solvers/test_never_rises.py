@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from explicit import dense, edge_value, fit_value, joined_by_labels
+from explicit import dense, edge_value, fit_value, huber_value, joined_by_labels
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -159,6 +159,35 @@ def test_nmf_with_divergences_and_missing_entries(data, loss, p, scale):
         None,
         lambda W, H: fit_value(problem.X, W, H, beta, problem.weights) + penalty_value(p, W, H, problem.sample_weight),
     )
+
+
+@modestly
+@given(problems(missing=(None, "nan", "unstored")), st.sampled_from(["huber", "l1"]), some_penalties, st.data())
+def test_nmf_with_robust_losses(problem, loss, p, data):
+    few_known = problem.missing == "unstored" or problem.known.mean() <= 0.25
+    solver = "multiplicative" if few_known else data.draw(solvers)
+    model = NMF(loss=loss, missing=problem.missing, solver=solver, **p)
+    if data.draw(st.booleans()):
+        model.set_params(loss_scale=0.3 * float(np.nanmax(dense(problem.X))))
+
+    def explicit(W, H):
+        fit = huber_value(problem.X, W, H, model.loss_scale_, problem.weights)
+        return fit + penalty_value(p, W, H, problem.sample_weight)
+
+    check_fit(model, problem, None, explicit)
+
+
+@modestly
+@given(problems(), strengths, solvers)
+def test_graph_nmf_with_a_robust_loss(problem, strength, solver):
+    problem.sample_weight = problem.sample_weight if problem.sample_weight is None else problem.sample_weight + 0.1
+    E = problem.graph()
+    model = GraphNMF(graph_strength=strength, graph=E, loss="huber", solver=solver)
+
+    def explicit(W, H):
+        return huber_value(problem.X, W, H, model.loss_scale_, problem.weights) + strength * edge_value(E, W)
+
+    check_fit(model, problem, None, explicit)
 
 
 @modestly

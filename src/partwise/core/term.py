@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -34,6 +34,9 @@ class Term(ABC):
         The factor that it penalises, if it is a penalty on one of them.
     settles_scale : bool
         Whether it leaves no scale to choose, and gives codes no unit.
+    easier : sequence of Term
+        Terms through which codes of new samples approach it, if it is not convex or its steps are small; the easiest
+        comes first.
     """
 
     strength_name: ClassVar[str] = ""
@@ -48,6 +51,10 @@ class Term(ABC):
     @property
     def penalises(self) -> Factor | None:  # noqa: D102
         return None
+
+    @property
+    def easier(self) -> Sequence[Term]:  # noqa: D102
+        return ()
 
     @abstractmethod
     def bind(

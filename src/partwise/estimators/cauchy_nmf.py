@@ -1,27 +1,22 @@
 """Non-negative matrix factorisation with the truncated Cauchy loss."""
 
-from functools import partial
 from typing import cast
 
 import numpy as np
 
-from ..core import Array, IntArray, Objective, Operand, State, Term, Unit
-from ..solvers import Minimum, Multiplicative, Options, Problem, code_rows, minimise
+from ..core import Array, IntArray, Operand, Term, Unit
+from ..solvers import Minimum, Options, Problem
 from ..terms import Frobenius, TruncatedCauchy
 from ..terms.residuals import residual_deviation, truncated_entries
 from .base import BaseFactorization
+from .loss_scale import approach
 from .options import Auto, Positive, PositiveOrInfinite
 
-# The search for the scale: rounds, and sweeps in each, for the residuals that the last one left.
-ROUNDS, SWEEPS = 10, 5
-# The scale in standard deviations of the residuals. For normal noise the Cauchy distribution is most likely at 0.6, and
-# a loss of that scale is hard to mislead; at 2.4 a fit is nearly as precise as least squares (95 %). So the search uses
-# the first, and the fit nearly the second.
-APPROACH_PER_DEVIATION, SCALE_PER_DEVIATION = 0.6, 2.0
+# The scale in standard deviations of the residuals. At 2.4 the fit is nearly as precise as least squares where noise is
+# normal (95 %).
+SCALE_PER_DEVIATION = 2.0
 # A sample with a larger share of outliers is itself an outlier.
 MOST_OUTLIERS = 0.25
-# Coding new samples: passes at these multiples of the scale.
-CODING_SCALES, CODING_PASSES = (64.0, 16.0, 4.0), 50
 
 
 class CauchyNMF(BaseFactorization):
@@ -68,8 +63,8 @@ class CauchyNMF(BaseFactorization):
     -----
     A sample all of whose entries are outliers keeps the code it had when they became so. Samples with more than a
     quarter of outliers get the nearest cluster but do not influence where clusters are. The loss is not convex even in
-    one factor: new samples are coded from a wide scale down to γ. Sparse X is accepted and never made dense, but every
-    entry, even a zero, has its own weight, so time grows with n × m.
+    one factor: new samples are coded by the squared error first, then with scales that shrink to γ. Sparse X is
+    accepted and never made dense, but every entry, even a zero, has its own weight, so time grows with n × m.
 
     Examples
     --------
@@ -103,7 +98,7 @@ class CauchyNMF(BaseFactorization):
         else:
             approaches = []
             for start in problem.with_terms([Frobenius()]).states(options):
-                approaches.append(_approach(X, start(), options))
+                approaches.append(approach(start(), options))
                 if options.is_spent():
                     break
             deviation, given = min(approaches, key=lambda approach: approach[0])
@@ -127,29 +122,3 @@ class CauchyNMF(BaseFactorization):
     def _trusted(self) -> Array:
         shares = np.asarray(self.outliers_.mean(axis=1)).ravel()
         return np.asarray(shares <= MOST_OUTLIERS)
-
-    def _code(self, X: Operand) -> Array:
-        Ht = self._inner_components(X.dtype)
-        (loss,) = self._coding
-        assert isinstance(loss, TruncatedCauchy)
-        codes = None
-        with X.at_work():
-            for wide in CODING_SCALES:
-                objective = Objective([TruncatedCauchy(wide * loss.scale).bind(X)])
-                codes = code_rows(objective, X, Ht, CODING_PASSES, codes)
-            return code_rows(Objective([loss.bind(X)]), X, Ht, start=codes)
-
-
-def _approach(X: Operand, state: State, options: Options) -> tuple[float, tuple[Array, Array]]:
-    """Factors that outliers have not misled, and the standard deviation of their residuals."""
-    W, Ht = state.W, state.Ht
-    # In small steps: while the scale is still wide, a solver with large steps follows the outliers.
-    for _ in range(ROUNDS):
-        scale = APPROACH_PER_DEVIATION * residual_deviation(X, W, Ht)
-        objective = Objective([TruncatedCauchy(scale).bind(X, sample_weight=X.sample_weight)])
-        begin = partial(State, X, W, Ht)
-        result = minimise(objective, partial(Multiplicative, objective), [begin], options.inside(SWEEPS, 0.0))
-        W, Ht = result.state.W, result.state.Ht
-        if options.is_spent():
-            break
-    return residual_deviation(X, W, Ht), (W, Ht)

@@ -8,27 +8,31 @@ import numpy as np
 
 from ..core import CODES, COMPONENTS, Array, Missing, Operand, Powers, Term, as_operand, dot64
 from ..solvers import NamedStart
-from ..terms import L1, L2, BetaDivergence, Frobenius
+from ..terms import L1, L2, BetaDivergence, Frobenius, Huber
 from ..terms.divergence import order, power
 from .known_components import KnownComponents
-from .options import Loss, NonNegative, Weighting
+from .loss_scale import PER_DEVIATION, LossScale
+from .options import NonNegative, Weighting
 
 
-def fit_term(loss: str | float) -> Term:
-    """The fit that a loss names: the squared error, or a β-divergence."""
+def fit_term(loss: str | float, scale: Any = "auto") -> Term:
+    """The fit that a loss names: the squared error, a robust loss of that scale, or a β-divergence."""
     if loss in ("frobenius", 2):
         return Frobenius()
+    if loss in PER_DEVIATION:
+        return Huber(scale)
     return BetaDivergence(loss)
 
 
-class NMF(KnownComponents):
+class NMF(KnownComponents, LossScale):
     r"""Non-negative matrix factorisation.
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
 
         D(X, W H) + l1_codes Σ|W| + l2_codes ‖W‖² + l1_components Σ|H| + l2_components ‖H‖²
 
-    where D is ‖X − W H‖² or a β-divergence (Lee & Seung 1999, 2001; Févotte & Idier 2011). Sums, not means; no ½.
+    where D is ‖X − W H‖² or a β-divergence (Lee & Seung 1999, 2001; Févotte & Idier 2011), or a robust loss, which
+    large residuals influence less. Sums, not means; no ½.
 
     With ``weighting="ncut"`` sample i is seen at the scale c_i = (x_iᵀ Σ_t x_t)^(−1/2) (Xu, Liu & Gong, "Document
     clustering based on non-negative matrix factorization", SIGIR 2003): the fit is D(CX, CWH), C = diag(c). For a
@@ -41,8 +45,11 @@ class NMF(KnownComponents):
         Number of parts, k. "auto" chooses it without labels, a sequence among its values: by how well the links between
         neighbouring samples stay inside clusters; with missing entries, by how well a fit predicts known entries that
         were hidden from it. For other evidence see :func:`partwise.selection.rank_evidence`.
-    loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float
-        D; a number is the β of a β-divergence. 2 is "frobenius", 1 is "kullback-leibler", 0 is "itakura-saito".
+    loss : {"frobenius", "kullback-leibler", "itakura-saito", "huber", "l1"} or float
+        D; a number is the β of a β-divergence. 2 is "frobenius", 1 is "kullback-leibler", 0 is "itakura-saito". "huber"
+        is the squared error of residuals up to `loss_scale` and linear beyond; "l1" is the same with a scale so small
+        that it is nearly the absolute error, times twice the scale. See :class:`CauchyNMF` for a loss that ignores
+        outliers.
     l1_codes : float
         Penalty on the entries of W.
     l2_codes : float
@@ -71,7 +78,6 @@ class NMF(KnownComponents):
     (10, 64)
     """
 
-    loss: Loss = "frobenius"
     l1_codes: NonNegative = 0.0
     l2_codes: NonNegative = 0.0
     l1_components: NonNegative = 0.0
@@ -81,7 +87,7 @@ class NMF(KnownComponents):
 
     def _terms(self) -> list[Term]:
         return [
-            fit_term(self.loss),
+            fit_term(self.loss, self.loss_scale),
             L1(self.l1_codes, CODES),
             L2(self.l2_codes, CODES),
             L1(self.l1_components, COMPONENTS),
@@ -97,6 +103,8 @@ class NMF(KnownComponents):
     def _weighed(self, X: Operand) -> Operand:
         if self.weighting is None:
             return X
+        if self.loss in PER_DEVIATION:
+            raise ValueError(f"weighting='ncut' needs the squared error or a β-divergence, not loss={self.loss!r}.")
         if X.missing is not None:
             raise ValueError("weighting='ncut' needs complete data: it compares every sample with all others.")
         weight = np.ones(X.shape[0], X.dtype) if X.sample_weight is None else X.sample_weight

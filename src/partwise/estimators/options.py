@@ -26,6 +26,9 @@ StrengthOrAuto = Annotated[OpenStrength, STRENGTHS]
 
 Loss = Literal["frobenius", "kullback-leibler", "itakura-saito"] | float
 PenalisedLoss = Literal["frobenius", "kullback-leibler"]
+# The same, and those with a scale.
+LossOrRobust = Literal["huber", "l1"] | Loss
+PenalisedOrRobust = Literal["huber", "l1"] | PenalisedLoss
 Weighting = Literal["ncut"] | None
 
 Scale = Literal["auto", "components"] | None

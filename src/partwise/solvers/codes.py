@@ -18,12 +18,14 @@ from ..core.types import CODES, Array
 from .coordinate import Coordinate
 from .free import best_free
 from .gradient import descend_each
-from .multiplicative import Multiplicative
+from .multiplicative import Multiplicative, lifted
 from .newton import Newton
 from .one_entry import step_rows
 from .row_coordinate import RowCoordinate
 
 MAX_PASSES = 2000
+# Passes over a row with each of the terms through which another one is approached.
+EASY_PASSES = 50
 
 
 def coding_terms(terms: Iterable[BoundTerm], state: State) -> list[Term]:
@@ -48,7 +50,12 @@ def code_samples(
     max_passes : int, default=2000
         Most passes over a row.
     """
-    return code_rows(Objective([term.bind(X) for term in terms], codes=codes), X, Ht, max_passes)
+    terms, start = list(terms), None
+    for hard in (term for term in terms if codes == NON_NEGATIVE and term.easier):
+        for easy in hard.easier:
+            stage = [easy if term is hard else term for term in terms]
+            start = code_rows(Objective([term.bind(X) for term in stage]), X, Ht, min(EASY_PASSES, max_passes), start)
+    return code_rows(Objective([term.bind(X) for term in terms], codes=codes), X, Ht, max_passes, start)
 
 
 def code_rows(
@@ -76,7 +83,7 @@ def code_rows(
         state = State(X, _level(X, Ht) if start is None else start, Ht)
         return Newton(objective).code(state, max_passes, tolerance)
     if objective.without_quadratic() and not objective.has_row_squares:
-        state = State(X, _level(X, Ht) if start is None else start, Ht)
+        state = lifted(State(X, _level(X, Ht) if start is None else start, Ht), CODES)
         return Multiplicative(objective).code(state, max_passes, tolerance**0.5)
     # A pass gains the square of its steps: eps² would be below what steps can resolve.
     state = State(X, np.zeros((X.shape[0], k), X.dtype) if start is None else start, Ht)

@@ -17,6 +17,7 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import FACTORS, Array, Factor, IntArray
+from ..terms.entries import known_counts
 from .loop import Options, Result, minimise
 from .point import Solver
 from .scale import apply_scale, normalise
@@ -108,8 +109,12 @@ class Problem:
         return Objective([fit.bind(sample) for fit in self.fits])
 
     def state(self, W: Array, Ht: Array) -> State:
-        """The state of a fit with these factors."""
-        return State(self.X, W, Ht) if self.kernel is None else DualState(self.kernel, W, Ht)
+        """The state of a fit with these factors; samples and features of which nothing is known are zero."""
+        if self.kernel is not None:
+            return DualState(self.kernel, W, Ht)
+        if self.X.missing is not None:
+            W, Ht = (np.where(n[:, None] > 0, F, 0) for F, n in zip((W, Ht), known_counts(self.X), strict=True))
+        return State(self.X, W, Ht)
 
     def with_strength(self, name: str, strength: float) -> Problem:
         """The problem with another strength of the term of this name."""

@@ -42,7 +42,7 @@ def residual_deviation(X: Operand, W: Array, Ht: Array) -> float:
         positive = x > 0
         parts.append(np.abs(x - W[rows[block]] @ Ht.T)[positive].astype(np.float64))
         weights.append(np.repeat(weight[block], positive.sum(axis=1)))
-        squares += float(weight[block] @ np.square(x, dtype=np.float64).sum(axis=1))
+        squares += float(weight[block] @ np.nansum(np.square(x, dtype=np.float64), axis=1))
     residuals, counts = np.concatenate(parts), np.concatenate(weights)
     if not residuals.size:
         return 1.0

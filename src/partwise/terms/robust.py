@@ -22,8 +22,8 @@ error, which coordinate descent lowers in far fewer sweeps.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,11 +35,15 @@ from ..core.rows import Diagonal
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, OTHER, Array, Factor
-from ..core.units import Powers
+from ..core.units import Powers, no_function
 from .divergence import Block, BoundDivergence
+from .entries import known_counts
+from .frobenius import Frobenius
 
 # Even without truncation an entry this far away, in squared scales, has no weight: sums of logarithms stay finite.
 FARTHEST = 1e30
+# New samples are coded with these multiples of the scale first.
+WIDER = 64.0, 16.0, 4.0
 # Entries of a block: the data and the fit stay in the cache. Fewer rows than this would make slow products.
 BLOCK_ENTRIES, LEAST_ROWS = 2**15, 64
 
@@ -52,6 +56,8 @@ class RobustLoss(Term):
     ----------
     scale : float
         The residual, in the unit of X, up to which an entry is trusted.
+    weights : array or sparse matrix of shape (n_samples, n_features), optional
+        Element weights, non-negative; 0 hides an entry. Default: 1 for every entry that is not missing.
 
     Attributes
     ----------
@@ -61,7 +67,10 @@ class RobustLoss(Term):
         The largest r² / scale² of an entry that counts.
     """
 
+    compares = True
+
     scale: float
+    weights: Any = field(default=None, kw_only=True, compare=False)
     huber: ClassVar[bool]
 
     @property
@@ -89,16 +98,22 @@ class RobustLoss(Term):
             raise ValueError(f"The {name} of {type(self).__name__} is {value!r}; it must be positive.")
 
     def scoring(self) -> Term:
-        """Itself."""
-        return self
+        """Itself: element weights belong to the training samples."""
+        return replace(self, weights=None)
 
     @property
     def order(self) -> float:
         """It has the unit of the squared error."""
         return 2.0
 
+    @property
+    def easier(self) -> Sequence[Term]:
+        """The squared error, and wider scales without truncation: steps are not longer than the scale."""
+        return (Frobenius(), *(type(self)(wide * self.scale) for wide in WIDER))
+
     def units(self, powers: Powers) -> Mapping[str, float]:
         """The scale is a residual."""
+        no_function("weights", self.weights)
         return {"scale": 1.0}
 
 
@@ -112,6 +127,8 @@ class TruncatedCauchy(RobustLoss):
         The residual, in the unit of X, up to which an entry is trusted.
     truncation : float, default=inf
         From this multiple of the scale on, an entry is ignored. Infinity is the plain Cauchy loss.
+    weights : array or sparse matrix of shape (n_samples, n_features), optional
+        Element weights, non-negative; 0 hides an entry. Default: 1 for every entry that is not missing.
     """
 
     huber = False
@@ -149,6 +166,8 @@ class Huber(RobustLoss):
     ----------
     scale : float
         The residual, in the unit of X, from which on the loss is no longer quadratic but linear.
+    weights : array or sparse matrix of shape (n_samples, n_features), optional
+        Element weights, non-negative; 0 hides an entry. Default: 1 for every entry that is not missing.
     """
 
     huber = True
@@ -174,12 +193,12 @@ class BoundRobustLoss(BoundDivergence):
     from_residuals = True
 
     def __init__(self, X: Operand, loss: RobustLoss, sample_weight: Array | None = None):
-        super().__init__(X, 2.0, sample_weight)
+        super().__init__(X, 2.0, sample_weight, loss.weights)
         self._loss = loss
         # The numbers that the compiled loops take.
         self._given = X.dtype.type(loss.scale), X.dtype.type(loss.limit), loss.huber
         # Where few entries are known, the multiplicative rules touch only these.
-        self.offers_quadratic = self._observed is None
+        self.offers_quadratic = self._observed is None and self._weights is None
 
     def value(self, state: State) -> float:
         """The loss."""
@@ -190,16 +209,18 @@ class BoundRobustLoss(BoundDivergence):
     def quadratic(self, state: State, factor: Factor) -> Quadratic:
         """The squared error of the imputed data, which lies above the loss."""
         if not self.offers_quadratic:
-            raise NotImplementedError("With few known entries a robust loss has no quadratic form.")
+            raise NotImplementedError("With few known entries, or weights, a robust loss has no quadratic form.")
         attract = state.recall(("imputed", self, factor), None, lambda: self._imputed_product(state, factor))
         rows = None if self._sample_weight is None or factor != CODES else Diagonal(self._sample_weight)
         return Quadratic(attract=attract, couplings=(Coupling(state.gram(OTHER[factor]), rows),))
 
     def split(self, state: State, factor: Factor) -> Split:
-        """The halves of the weighted squared error; where no entry is trusted, a row stays unchanged."""
+        """The halves of the weighted squared error; where no known entry is trusted, a row stays unchanged."""
         split = super().split(state, factor)
         (_, N), (_, P) = *split.down.items(), *split.up.items()
         flat = np.asarray(N.sum(axis=1) + P.sum(axis=1) == 0)
+        if flat.any() and state.X.missing is not None:
+            flat &= known_counts(state.X)[factor != CODES] > 0
         if flat.any():
             still = N.dtype.type(max(float(P.mean(dtype=np.float64)), np.finfo(N.dtype).tiny))
             rows = np.where(flat[:, None], still, N.dtype.type(0))
@@ -207,8 +228,8 @@ class BoundRobustLoss(BoundDivergence):
         return split
 
     def for_new(self, state: State) -> Term:
-        """New samples count once each."""
-        return self._loss
+        """New samples count once each, with all entries that are not missing."""
+        return self._loss.scoring()
 
     def _total(self, state: State) -> float:
         from ..kernels.robust import sum_rows
