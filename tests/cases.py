@@ -42,7 +42,7 @@ CASES = {
     "NMF penalties": (NMF(l1_codes=0.1, l2_components=0.1), X),
     "NMF Kullback-Leibler": (NMF(loss="kullback-leibler"), SPARSE),
     "NMF missing": (NMF(missing="nan"), HOLES),
-    "NMF Huber": (NMF(loss="huber", l1_codes=0.1, missing="nan"), HOLES),
+    "NMF Huber": (NMF(loss="huber", missing="nan"), HOLES),
     "NMF sampled": (NMF(init="sampled"), X),
     "NMF restarts": (NMF(init="random", n_init=4), X),
     "GraphNMF": (GraphNMF(graph_strength=10.0), X),
