@@ -83,10 +83,10 @@ class LossScale(BaseFactorization):
 def _deviation(problem: Problem, options: Options) -> float:
     """The standard deviation of the residuals of a fit to some of the samples."""
     start = problem.with_terms([Frobenius()]).states(options)[0]()
-    X, n = problem.X, problem.X.shape[0]
-    rows = np.arange(n)[:: -(-n // MOST_ROWS)]
-    weight = None if X.sample_weight is None else X.sample_weight[rows]
-    sample = as_operand(X.take(rows).array, X.missing, weight)
+    X, weight = problem.X, problem.X.sample_weight
+    counting = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight > 0)
+    rows = counting[:: -(-len(counting) // MOST_ROWS)]
+    sample = as_operand(X.take(rows).array, X.missing, None if weight is None else weight[rows])
     return approach(State(sample, start.W[rows], start.Ht), options)[0]
 
 
