@@ -11,6 +11,7 @@ class one common code.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
+from sklearn.manifold import TSNE
 from sklearn.preprocessing import normalize
 
 X, y = load_digits(return_X_y=True)
@@ -26,10 +27,9 @@ print((known >= 0).sum(), "labels among", len(y), "samples")
 # On the left the labels that are given; on the right what the model says about everybody else (`transduction_`).
 from partwise import ConstrainedNMF, GraphNMF
 from partwise.plots import GraphDisplay
-from partwise.plots.codes import plane
 
 model = GraphNMF(10, graph_strength=10, use_labels=True, random_state=0).fit(X, known)
-places = plane(X, 0)
+places = TSNE(random_state=0).fit_transform(X)
 figure, panels = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 for panel, labels, title in (
     (panels[0], known, "twenty labels"),
