@@ -25,6 +25,7 @@ def quick():
         "weights-digits": partial(missing.weights, "digits"),
         **{f"graph-coil20-{s:g}": partial(penalised.graph_nmf, "coil20", s) for s in (1, 100, 10_000)},
         "graph-mnist-100": partial(penalised.graph_nmf, "mnist", 100, sweeps=(200,)),
+        "graph-counts-digits": partial(penalised.graph_divergence, "digits", sweeps=(200,), needed=("",)),
         "constrained-digits": partial(penalised.constrained_nmf, "digits"),
         "local-learning": partial(penalised.local_method, "LocalLearningNMF", "coil20"),
         "local-coordinate": partial(penalised.local_method, "LocalCoordinateNMF", "coil20"),
@@ -56,6 +57,11 @@ def full():
         **_missing(),
         "nmf-tdt2-float32": partial(nmf.near_the_best, "tdt2", 50, F32, (CD,), needed={CD.name: "≥ 3.5"}),
         **graphs,
+        **{
+            f"graph-counts-{name}-{times}": partial(penalised.graph_divergence, name, times)
+            for name in ("mnist", "tdt2")
+            for times in (1, 10)
+        },
         "constrained-mnist": partial(penalised.constrained_nmf, "mnist"),
         "constrained-coil20": partial(penalised.constrained_nmf, "coil20"),
         "local-learning": partial(penalised.local_method, "LocalLearningNMF", "coil20"),
@@ -122,6 +128,7 @@ def _missing():
         "missing-mnist-5": partial(missing.holes, "mnist", 0.05, needed="≥ 25"),
         "missing-mnist-50": partial(missing.holes, "mnist", 0.5, needed="≥ 25"),
         "missing-mnist-50-30": partial(missing.holes, "mnist", 0.5, 30),
+        "missing-mnist-50-counts": partial(missing.holes, "mnist", 0.5, loss="kullback-leibler", needed="≥ 10"),
         "missing-mnist-weights": partial(missing.weights, "mnist", needed="≥ 15"),
         "missing-mnist-graph": partial(missing.graph_with_holes, "mnist", 0.5, needed="≥ 10"),
     }

@@ -6,6 +6,7 @@ The clock starts with the first sweep: graphs and predictors are built once for 
 from __future__ import annotations
 
 import warnings
+from functools import cache
 
 import numpy as np
 
@@ -30,6 +31,28 @@ def graph_nmf(name, strength, sweeps=(200, 1000), seeds=(0, 1, 2)):
         return partwise.GraphNMF(int(y.max()) + 1, graph_strength=strength, graph=graph, **others)
 
     return _against_rules(f"GraphNMF {strength:,g}", make, X, None, data, sweeps, seeds)
+
+
+def graph_divergence(name, times=1.0, sweeps=(200, 500), seeds=(0, 1, 2), needed=("≥ 8", "≥ 12")):
+    """Rows for GraphNMF with the Kullback-Leibler divergence, at a multiple of the strength that "auto" chooses."""
+    X, y, data = problem(name)
+    graph, strength = neighbor_graph(X), times * _chosen_strength(name)
+
+    def make(**others):
+        how = {"graph_strength": strength, "graph": graph, "loss": "kullback-leibler"}
+        return partwise.GraphNMF(int(y.max()) + 1, **how, **others)
+
+    method = f"GraphNMF, Kullback-Leibler, {strength:,.0f}"
+    return _against_rules(method, make, X, None, data, sweeps, seeds, needed=needed)
+
+
+@cache
+def _chosen_strength(name):
+    X, y, _ = problem(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = partwise.GraphNMF(int(y.max()) + 1, loss="kullback-leibler", random_state=0).fit(X)
+    return model.selection_.choice["graph_strength"]
 
 
 def constrained_nmf(name, sweeps=(500,), seeds=(0, 1, 2)):

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
+from partwise.kernels.log_models import bound_rows, model_rows
 from partwise.kernels.logarithms import CHUNK, attract_rows, newton_rows
 
 NO_LINKS = (np.zeros(0, np.int32), np.zeros(0, np.int32))
@@ -136,3 +137,23 @@ def test_rows_on_the_simplex_and_held_entries(seed):
 
             best = minimize(phi, start, bounds=bounds, constraints=sums, method="SLSQP", tol=1e-10).fun
             assert phi(ended[i]) <= best + 1e-6 * (1 + abs(best))
+
+
+@pytest.mark.parametrize("m", [40, CHUNK + 3])
+def test_models_of_rows_and_the_bound_on_their_steps(m):
+    counts, F, G = problem(1, m=m)
+    entries, x, y = (counts.indptr, counts.indices, counts.data), counts.toarray(), F @ G.T
+    pulls, grams = np.empty_like(F), np.empty((len(F), 4, 4))
+    model_rows(*entries, G, 1e-100, F, pulls, grams)
+    np.testing.assert_allclose(pulls, (x / y) @ G, rtol=1e-12)
+    np.testing.assert_allclose(grams, np.einsum("ip,pa,pb->iab", x / y**2, G, G) / 2, rtol=1e-12)
+    rng = np.random.RandomState(1)
+    for length in (0.01, 0.3, 1.0):
+        wanted = length * rng.uniform(-1, 1, size=F.shape) * F
+        steps = wanted.copy()
+        bound = bound_rows(*entries, G, 1e-100, F, steps)
+        t = steps @ G.T / y
+        assert (x * (t - np.log1p(t))).sum() <= bound
+        assert t[x > 0].min() >= -0.7 - 1e-12
+        same = (-wanted @ G.T / y * (x > 0)).max(axis=1) <= 0.7
+        np.testing.assert_array_equal(steps[same], wanted[same])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from partwise import (
     NMF,
@@ -15,21 +16,24 @@ from partwise import (
     WeightedNMF,
 )
 from partwise.domains import Fixed, Simplex
+from partwise.solvers import tied_rows
 from partwise.terms import L1, BetaDivergence, LocalCoordinates, NeighborGraph
 
 RNG = np.random.RandomState(0)
 MEAN = RNG.gamma(0.6, size=(60, 4)) @ RNG.gamma(0.6, size=(4, 25))
 X = RNG.poisson(3 * MEAN).astype(float)
 HOLES = np.where(RNG.uniform(size=X.shape) < 0.3, np.nan, X)
+MANY_ZEROS = sp.csr_array(X * (np.random.RandomState(1).uniform(size=X.shape) < 0.4))
 Y = np.where(np.arange(60) % 4 == 0, np.arange(60) % 3, -1)
 WEIGHTS = RNG.uniform(size=X.shape)
 START = (RNG.uniform(0.1, 1, size=(60, 4)), RNG.uniform(0.1, 1, size=(4, 25)))
+KULLBACK, CHAIN = BetaDivergence("kullback-leibler"), np.diag(np.ones(59), 1) + np.diag(np.ones(59), -1)
 KL = {"n_components": 4, "loss": "kullback-leibler", "init": START}
 
 
 def summed(*terms, **others):
     """The divergence with other terms, in any domains."""
-    return Factorization(4, terms=[BetaDivergence("kullback-leibler"), *terms], init=START, **others)
+    return Factorization(4, terms=[KULLBACK, *terms], init=START, **others)
 
 
 CASES = {
@@ -44,6 +48,8 @@ CASES = {
     "only what is stored": (NMF(**KL, missing="unstored"), sp.csr_array(X)),
     "weights": (WeightedNMF(**KL, weights=WEIGHTS), X),
     "a graph": (GraphNMF(**KL, graph_strength=1.0), X),
+    "a strong graph": (GraphNMF(**KL, graph_strength=1e3), MANY_ZEROS),
+    "a strong graph, float32, holes": (GraphNMF(**KL, graph_strength=1e4, missing="nan"), HOLES.astype(np.float32)),
     "a graph, free scale": (GraphNMF(**KL, graph_strength=0.1, scale=None), sp.csr_array(X)),
     "a graph with labels": (GraphNMF(**KL, graph_strength=1.0, use_labels=True), X),
     "labels": (ConstrainedNMF(**KL), X),
@@ -66,13 +72,13 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_ends_at_least_as_low_as_the_rules(case):
     estimator, data = CASES[case]
-    newton = estimator.set_params(solver="auto", max_iter=300, tol=1e-6).fit(data, Y)
-    assert newton.solver_ == "newton"
-    objective = np.array(newton.history_["objective"])
+    fast = estimator.set_params(solver="auto", max_iter=300, tol=1e-6).fit(data, Y)
+    assert fast.solver_ == "newton"
+    objective = np.array(fast.history_["objective"])
     size = objective[0] + np.nansum(X)
     assert (np.diff(objective) <= (2e-6 if data.dtype == np.float32 else 1e-11) * size).all()
     rules = estimator.set_params(solver="multiplicative", max_iter=len(objective) - 1, tol=0).fit(data, Y)
-    assert newton.objective_ <= rules.objective_ * (1 + 1e-4)
+    assert fast.objective_ <= rules.objective_ * (1 + 1e-4)
 
 
 @pytest.mark.parametrize("case", ["dense", "sparse", "penalties", "holes", "labels"])
@@ -115,6 +121,45 @@ def test_a_fitted_model_keeps_no_data(make, tmp_path):
     assert sizes[0] < 1.5 * sizes[1]
 
 
+@pytest.mark.filterwarnings("ignore:The fit has not converged")
+def test_tied_codes_move_together(monkeypatch):
+    """Passes over models bring a strong graph's codes further than passes over the data, from the same start."""
+    strong = GraphNMF(**KL, graph_strength=1e3, max_iter=8, tol=0)
+    together = strong.fit(MANY_ZEROS).objective_
+    monkeypatch.setattr(tied_rows, "TIED", np.inf)
+    assert together < strong.fit(MANY_ZEROS).objective_
+
+
 def test_refuses_other_losses():
     with pytest.raises(ValueError, match="needs the Kullback–Leibler divergence"):
         NMF(4, solver="newton").fit(X)
+
+
+STATIONARY = {
+    "plain": (NMF(**KL), MANY_ZEROS),
+    "penalties": (NMF(**KL, l1_codes=0.3, l2_codes=0.1, l1_components=0.1, l2_components=0.2), MANY_ZEROS),
+    "weights": (WeightedNMF(**KL, weights=WEIGHTS), X),
+    "holes": (NMF(**KL, missing="nan", l2_codes=0.1, l2_components=0.1), HOLES),
+    "a graph": (summed(NeighborGraph(0.3, graph=CHAIN), L1(0.1, "components")), X),
+}
+
+
+@pytest.mark.parametrize("case", STATIONARY)
+def test_ends_where_the_optimality_conditions_hold(case):
+    """Gradients by hand: none is negative, and none is positive where an entry is."""
+    estimator, data = STATIONARY[case]
+    model = clone(estimator).set_params(solver="newton", scale=None, tol=0, max_iter=300).fit(data)
+    W, H = model.embedding_, model.components_
+    x = np.nan_to_num(data.toarray() if sp.issparse(data) else data)
+    V = WEIGHTS if case == "weights" else np.isfinite(data) if case == "holes" else np.ones_like(x)
+    R = V * (1 - x / np.maximum(W @ H, 1e-300))
+    gradients = [R @ H.T, W.T @ R]
+    penalty = {name: getattr(model, name, 0) for name in ("l1_codes", "l2_codes", "l1_components", "l2_components")}
+    if case == "a graph":
+        gradients[0] += 2 * 0.3 * (np.diag(CHAIN.sum(axis=0)) - CHAIN) @ W
+        penalty["l1_components"] = 0.1
+    gradients[0] += penalty["l1_codes"] + 2 * penalty["l2_codes"] * W
+    gradients[1] += penalty["l1_components"] + 2 * penalty["l2_components"] * H
+    for F, gradient, size in zip((W, H), gradients, ((V @ H.T).max(), (W.T @ V).max()), strict=True):
+        assert gradient.min() >= -1e-3 * size
+        assert (np.abs(gradient) * F).max() <= 1e-3 * size * F.max()

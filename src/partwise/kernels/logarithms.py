@@ -30,7 +30,7 @@ MOST_OF_B = 0.999
 
 
 @compiled(fastmath=FAST, nogil=True)
-def _combine(g: Array, factors: Array, columns: Array, out: Array) -> None:
+def combine(g: Array, factors: Array, columns: Array, out: Array) -> None:
     """out[p] = Σ_j factors[j] g[j, p] over some columns j."""
     out[:] = 0
     for j in columns:
@@ -42,7 +42,7 @@ def _combine(g: Array, factors: Array, columns: Array, out: Array) -> None:
 
 
 @compiled(fastmath=FAST, nogil=True)
-def _pull(c: Array, b: Array, floor: float, y: Array, out: Array) -> None:
+def invert(c: Array, b: Array, floor: float, y: Array, out: Array) -> None:
     """y = 1 / b, out = c / b, with b never below the floor."""
     for p in range(len(c)):
         b[p] = max(b[p], floor)
@@ -51,14 +51,14 @@ def _pull(c: Array, b: Array, floor: float, y: Array, out: Array) -> None:
 
 
 @compiled(fastmath=FAST, nogil=True)
-def _bend(c: Array, y: Array, out: Array) -> None:
+def bend(c: Array, y: Array, out: Array) -> None:
     """out = c y²."""
     for p in range(len(c)):
         out[p] = c[p] * y[p] * y[p]
 
 
 @compiled(fastmath=FAST, nogil=True)
-def _along(c: Array, y: Array, z: Array) -> tuple[float, float]:
+def along(c: Array, y: Array, z: Array) -> tuple[float, float]:
     """Σ_p c_p (z_p y_p)², and the largest −z_p y_p where a count is positive."""
     curvature, shrinkage = c[0] * 0, c[0] * 0
     for p in range(len(c)):
@@ -215,9 +215,9 @@ def _newton_step(
     for start in range(0, count, CHUNK):
         stop = min(start + CHUNK, count)
         gather(indices[start:stop], G, g)
-        _combine(g, f, columns, b[start:stop])
+        combine(g, f, columns, b[start:stop])
         pull = v[: stop - start]
-        _pull(c[start:stop], b[start:stop], floor, y[start:stop], pull)
+        invert(c[start:stop], b[start:stop], floor, y[start:stop], pull)
         for j in range(k):
             gradient[j] -= dot(g[j, : stop - start], pull)
     # The slope at which an entry is worth its place.
@@ -240,7 +240,7 @@ def _newton_step(
         stop = min(start + CHUNK, count)
         if not whole:
             gather(indices[start:stop], G, g)
-        _bend(c[start:stop], y[start:stop], v[: stop - start])
+        bend(c[start:stop], y[start:stop], v[: stop - start])
         add_products(g, v[: stop - start], active, scaled, Q)
     for a in range(width):
         Q[a, a] += 2 * ridge[active[a]]
@@ -261,8 +261,8 @@ def _newton_step(
         stop = min(start + CHUNK, count)
         if not whole:
             gather(indices[start:stop], G, g)
-        _combine(g, slope, active, z[start:stop])
-        curvature, shrinkage = _along(c[start:stop], y[start:stop], z[start:stop])
+        combine(g, slope, active, z[start:stop])
+        curvature, shrinkage = along(c[start:stop], y[start:stop], z[start:stop])
         bent += curvature
         tau = max(tau, shrinkage)
     length = b.dtype.type(_step_length(promised, bent, kept, tau)) if count else 1
@@ -298,8 +298,8 @@ def attract_rows(
             stop = min(start + CHUNK, indptr[i + 1])
             y, c = b[: stop - start], counts[start:stop]
             gather(indices[start:stop], G, g)
-            _combine(g, F[i], columns, y)
-            _pull(c, y, floor, turned, pull[: stop - start])
+            combine(g, F[i], columns, y)
+            invert(c, y, floor, turned, pull[: stop - start])
             logs[i] += sum_of_logs(c, x[start:stop], y, mantissa, bits)
             for j in range(k):
                 out[i, j] += dot(g[j, : len(y)], pull[: stop - start])
@@ -333,11 +333,11 @@ def newton_rows(
     """Steps on a block of rows, in place, each until a step promises no more than `tolerance` times its counts.
 
     `indptr` and `logs` hold the block, which begins at `first_row` of all others; `logs` gets the sum
-    Σ_p c_p log(f · g_p / x_p) of each row. Rows may be joined by sparse links and by cliques, as in `kernels.descent`,
-    and then see the new values of those before them; `link_indptr` is empty if they are not. Entries that are `held`
-    stay as they are; rows that keep their sum have one of 1.
+    Σ_p c_p log(f · g_p / x_p) of each row, unless it is empty. Rows may be joined by sparse links and by cliques, as in
+    `kernels.descent`, and then see the new values of those before them; `link_indptr` is empty if they are not. Entries
+    that are `held` stay as they are; rows that keep their sum have one of 1.
     """
-    n, k = len(logs), F.shape[1]
+    n, k = len(indptr) - 1, F.shape[1]
     longest = 1
     for i in range(n):
         longest = max(longest, indptr[i + 1] - indptr[i])
@@ -376,4 +376,5 @@ def newton_rows(
         if len(link_indptr) > 0 and groups[row] >= 0:
             for j in range(k):
                 group_sums[groups[row], j] += f[j]
-        logs[i] = sum_of_logs(c, x[first:end], b[:count], mantissa, bits)
+        if len(logs) > 0:
+            logs[i] = sum_of_logs(c, x[first:end], b[:count], mantissa, bits)

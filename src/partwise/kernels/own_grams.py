@@ -198,9 +198,9 @@ def descend_own(
 ) -> None:
     """Passes over a block of rows, in place, with penalties as in `kernels.descent`; also what the data explain.
 
-    `grams`, `pulls` and `explained` hold the block, which begins at `first_row` of all others. Rows may be joined by
-    sparse links and by cliques, and then see the new values of those before them; `link_indptr` is empty if they are
-    not. The first `n_held` columns stay as they are.
+    `grams`, `pulls` and `explained`, which may be empty, hold the block, which begins at `first_row` of all others.
+    Rows may be joined by sparse links and by cliques, and then see the new values of those before them; `link_indptr`
+    is empty if they are not. The first `n_held` columns stay as they are.
     """
     k = F.shape[1]
     pull, slope = np.empty(k, F.dtype), np.empty(k, F.dtype)
@@ -222,4 +222,5 @@ def descend_own(
         if len(link_indptr) > 0 and groups[row] >= 0:
             for j in range(k):
                 group_sums[groups[row], j] += f[j]
-        explained[i] = _explained(grams[i], pulls[i], f)
+        if len(explained) > 0:
+            explained[i] = _explained(grams[i], pulls[i], f)

@@ -8,7 +8,7 @@ to one stay on their simplex; components that sum to one are found as if they we
 sums.
 
 The first sweeps decide in which minimum a run ends; multiplicative ones, which are slow and treat all entries equally,
-lead to better minima.
+lead to better minima. Codes that a graph ties to each other move together (`solvers.tied_rows`).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from .multilevel import Chain
 from .multiplicative import Multiplicative
 from .point import Point
 from .systems import RowSystem, assemble, system_of
+from .tied_rows import moved_together, tightness
 
 GENTLE_SWEEPS = 10
 # Steps in blocks, on all entries of data with few zeros, reach the same minima after fewer.
@@ -37,6 +38,8 @@ GENTLE_SWEEPS_IN_BLOCKS = 3
 MOST_SHORT = 0.1
 # An extrapolated entry keeps this share of its value. At zero a logarithm would be infinite.
 LEAST_SHARE = 0.1
+# From this tightness on gentle sweeps would hardly move codes that are tied to each other.
+STIFF = 3.0
 
 
 def is_swept(objective: Objective) -> bool:
@@ -95,14 +98,18 @@ class Newton(Extrapolating):
         return self._rules.prepare(state)
 
     def sweep(self, point: Point) -> Point:
-        """Multiplicative at first, then extrapolated Newton steps."""
-        if self._sweeps < (GENTLE_SWEEPS_IN_BLOCKS if self._in_blocks else GENTLE_SWEEPS):
+        """Multiplicative at first, unless codes are tied closely; then extrapolated Newton steps."""
+        gentle = GENTLE_SWEEPS_IN_BLOCKS if self._in_blocks else GENTLE_SWEEPS
+        if self._sweeps < gentle and (self._in_blocks or tightness(self._objective, point.state) <= STIFF):
             self._sweeps += 1
             return self._rules.sweep(point)
+        self._sweeps = max(self._sweeps, gentle)
         return super().sweep(point)
 
     def _code(self, state: State, beta: float) -> tuple[State, Array]:
-        W, _ = self._stepped(state, CODES)
+        W = None if self._in_blocks else moved_together(self._objective, state, self._chain)
+        if W is None:
+            W, _ = self._stepped(state, CODES)
         if not beta:
             return state.replace(CODES, W), W
         ahead = self._extrapolated(W, self._last[CODES], beta, np.empty_like(W))
@@ -145,7 +152,8 @@ class Newton(Extrapolating):
         stretching = factor == COMPONENTS and self._on_simplex
         system = self._stretched(state) if stretching else system_of(self._objective, state, factor)
         linear = np.ascontiguousarray(form.linear - 2 * system.push)
-        links, logs = self._chain.of(system.coupled, F), np.empty(len(F))
+        # Only the logarithms of the components are of use: those of a sweep's end.
+        links, logs = self._chain.of(system.coupled, F), np.empty(len(F) if factor == COMPONENTS else 0)
         domain = self._objective.domains[factor]
         held, keeps_sum = domain.held(F, factor), isinstance(domain, Simplex) and not stretching
 

@@ -1,0 +1,74 @@
+"""Codes that a graph ties to each other, beside a sum of logarithms: they move together.
+
+Newton steps on one row after another carry information over one link per pass, and a pass reads the data. The quadratic
+models of all rows (`kernels.log_models`) and the graph are one quadratic, which many passes bring close to its minimum
+without the data. Its step is taken if a bound shows that the objective falls.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.domains import NON_NEGATIVE
+from ..core.objective import Objective
+from ..core.state import State
+from ..core.types import CODES, Array, dot64
+from .multilevel import Chain
+from .systems import assemble, system_of
+
+# Passes over all rows.
+PASSES = 8
+# From this tightness on a pass over models is worth its cost; the models may take this many bytes.
+TIED, MODEL_BYTES = 0.1, 2**27
+
+
+def tightness(objective: Objective, state: State) -> float:
+    """How much coupled codes are held by each other, compared with how much the data hold them; 0 if they are not.
+
+    At a minimum the data's curvature of an entry is about its linear part over the entry.
+    """
+    system = assemble(objective.quadratics(state, CODES), state.W)
+    if not system.coupled:
+        return 0.0
+    held = float(objective.logarithmic(state, CODES).linear.mean(dtype=np.float64))
+    return float(system.D.mean(dtype=np.float64)) * float(state.W.mean(dtype=np.float64)) / held if held else 0.0
+
+
+def moved_together(objective: Objective, state: State, chain: Chain) -> Array | None:
+    """Better codes: close to the minimum of the quadratic models of all rows together.
+
+    None if they are hardly tied, if their models take too much memory, or if it cannot be shown that the objective
+    falls.
+    """
+    F, n, k = np.ascontiguousarray(state.W), *state.W.shape
+    if objective.domains[CODES] != NON_NEGATIVE or F.nbytes * k > MODEL_BYTES or tightness(objective, state) <= TIED:
+        return None
+    from ..kernels.log_models import bound_rows, model_rows
+    from ..kernels.own_grams import descend_own
+
+    system, form = system_of(objective, state, CODES), objective.logarithmic(state, CODES)
+    G = np.ascontiguousarray(state.Ht)
+    linear = np.broadcast_to(form.linear - 2 * system.push, F.shape)
+    pulls, grams = np.empty_like(F), np.empty((n, k, k), F.dtype)
+
+    def model(rows: slice) -> None:
+        for block in form.counts.blocks(CODES, rows):
+            own = block.rows
+            model_rows(*block.entries[:3], G, form.floor, F[own], pulls[own], grams[own])
+
+    state.X.map_rows(model, n)
+    targets = np.matmul(grams, F[:, :, None])[:, :, 0] + (pulls - linear) / 2
+    new, zero, unused = F.copy(), np.zeros((1, k), F.dtype), np.empty(0)
+    links = chain.of(system.coupled, new)
+    for _ in range(PASSES):
+        descend_own(grams, targets, zero, system.D, system.scale, *links, 0, 1, 0.0, 0, new, unused)
+    steps = new - F
+    change = 0.0
+    for block in form.counts.blocks(CODES, slice(0, n)):
+        change += bound_rows(*block.entries[:3], G, form.floor, F[block.rows], steps[block.rows])
+    # Some steps are shorter now.
+    change += dot64(linear - pulls, steps)
+    for part in objective.quadratics(state, CODES):
+        for coupling in part.couplings:
+            change += dot64(2 * coupling.dot(F) + coupling.dot(steps), steps)
+    return np.maximum(F + steps, 0) if change <= 0 else None
