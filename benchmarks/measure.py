@@ -25,6 +25,17 @@ def squared_error(X, W, H):
     return sum(float(np.square(X[i : i + 1000] - W[i : i + 1000] @ H).sum()) for i in blocks)
 
 
+def divergence(X, W, H):
+    """The generalised Kullback-Leibler divergence of X from W H, by definition."""
+    total = float(W.sum(axis=0) @ H.sum(axis=1))
+    for i in range(0, X.shape[0], 500):
+        x = sp.csr_array(X[i : i + 500])
+        rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+        y = np.einsum("pk,pk->p", W[i : i + 500][rows], H.T[x.indices])
+        total += float(np.sum(x.data * np.log(x.data / y) - x.data))
+    return total
+
+
 @dataclass
 class Run:
     """One fit: CPU seconds and objective after each recorded step, and the total."""

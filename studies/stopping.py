@@ -6,7 +6,7 @@ tf-idf, made-up counts and, where their files are, ORL faces, digits of MNIST an
     python -m studies.stopping            # prints the table, writes studies/results/stopping.csv
     python -m studies.stopping digits     # some of the data
 
-`excess` is how far the objective lies above that of a fit from the same start that runs for 2,000 sweeps or 30 seconds,
+`excess` is how far the objective lies above that of a fit from the same start that runs for 1,000 sweeps or 30 seconds,
 as a share of it. Rows with a `peer`, the sweeps of scikit-learn's `NMF`, have its `tol` and its start, and their
 `excess` is over its objective.
 """
@@ -127,7 +127,7 @@ def at_defaults(data, X, method, estimator):
     if method == "WeightedNMF":
         estimator.set_params(weights=np.random.default_rng(0).random(X.shape))
     y = np.where(np.arange(X.shape[0]) % 5, -1, np.arange(X.shape[0]) % 4) if method == "ConstrainedNMF" else None
-    long = clone(estimator).set_params(tol=0, max_iter=2000, callbacks=TimeBudget(30)).fit(X, y)
+    long = clone(estimator).set_params(tol=0, max_iter=1000, callbacks=TimeBudget(30)).fit(X, y)
     for dtype in (np.float64, np.float32):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -162,16 +162,21 @@ def rows(data):
 
 def main(names):
     warnings.simplefilter("ignore")
-    kept = []
-    if RESULTS.is_file():
-        with RESULTS.open(newline="") as file:
-            kept = [row for row in csv.DictReader(file) if row["data"] not in names]
-    found = []
     for name in names:
         if name in ("digits", "docstrings", "counts") or (FOLDER / f"{name}.npz").is_file():
+            found = []
             for row in rows(name):
                 print(" ".join(f"{value}" for value in row.values()), flush=True)
                 found.append(row)
+            write(name, found)
+
+
+def write(name, found):
+    """Replace the rows of one data set in the file of results."""
+    kept = []
+    if RESULTS.is_file():
+        with RESULTS.open(newline="") as file:
+            kept = [row for row in csv.DictReader(file) if row["data"] != name]
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")

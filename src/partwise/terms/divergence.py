@@ -122,15 +122,20 @@ class BoundDivergence(BoundTerm):
         if self._observed is not None:
             zeros = bool((self._observed.x <= 0).any())
         else:
-            zeros = any(
-                sp.issparse(x) or bool(((x <= 0) & (self._block_weights(rows, x) > 0)).any())
-                for rows, x in X.row_blocks()
-            )
+            zeros = any(self._has_zeros(rows, x) for rows, x in X.row_blocks())
         if zeros:
             raise ValueError(
                 f"The β-divergence with β = {self.beta:g} is infinite where X is zero. Use β > 0, for example "
                 "loss='kullback-leibler', or add a small constant to X."
             )
+
+    def _has_zeros(self, rows: slice, x: Any) -> bool:
+        """Whether an entry of some rows that counts is zero."""
+        if sp.issparse(x):
+            if self._weights is None and x.nnz < x.shape[0] * x.shape[1]:
+                return True
+            x = x.toarray()
+        return bool(((x <= 0) & (self._block_weights(rows, x) > 0)).any())
 
     @property
     def _key(self) -> tuple[str, BoundDivergence]:

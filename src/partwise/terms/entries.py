@@ -111,7 +111,9 @@ def _nonzero(weights: Any, X: Operand) -> tuple[Any, Array]:
     """A copy of the weights without stored zeros, and the data at the remaining entries."""
     weights = weights.copy()
     weights.eliminate_zeros()
-    return weights, np.asarray(X.array[_rows_of(weights), weights.indices]).ravel()
+    x = X.array[_rows_of(weights), weights.indices]
+    # Without any entry scipy gives a sparse array.
+    return weights, np.asarray(x.toarray() if sp.issparse(x) else x).ravel()
 
 
 def _rows_of(csr: Any) -> Array:
