@@ -45,6 +45,8 @@ CHECKED.append(KernelGraphNMF(n_landmarks=20, max_iter=20))
 CHECKED = [
     model if get_tags(model).input_tags.positive_only else clone(model).set_params(n_components=3) for model in CHECKED
 ]
+# Eight components fit the three classes of some data exactly, in many ways, and rounding errors end such a fit.
+CHECKED = [clone(model).set_params(n_components=2) if named(model) == "ConstrainedNMF" else model for model in CHECKED]
 # What is compared between fits needs the same strength in both.
 FIXED = [clone(model).set_params(**fixed_strengths(type(model))) for model in ALL]
 FACTORIZATIONS = [model for model in has("transform") if "init" in model.get_params()]
