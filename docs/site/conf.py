@@ -101,7 +101,7 @@ html_sidebars = {"index": [], "which-method": [], "faq": [], "cite": [], "coming
 
 def setup(app):
     """Pictures before reading, formulas kept as written, links of included pages turned to the site."""
-    app.connect("builder-inited", reference.write, priority=100)  # before autosummary looks for names
+    reference.write()  # now: autosummary knows only pages that are there before the build begins
     app.connect("builder-inited", pictures.make)
     app.connect("autodoc-process-docstring", docstrings.keep_formulas, priority=100)
     app.connect("autodoc-skip-member", docstrings.skip_inherited)

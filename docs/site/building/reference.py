@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import partwise
 
@@ -51,7 +50,7 @@ PAGES: dict[str, tuple[str, tuple[tuple[str, str, tuple[str, ...] | None], ...]]
 }
 
 
-def write(app: Any = None) -> None:
+def write() -> None:
     """Write the pages that have changed."""
     for file, (title, parts) in PAGES.items():
         text = "\n".join([f"# {title}\n", *(_part(*part) for part in parts)])
