@@ -7,7 +7,7 @@ from explicit import divergence, edge_value, fit_value
 from scipy.integrate import quad
 from scipy.optimize import minimize
 
-from partwise import NMF, ConstrainedNMF, WeightedNMF
+from partwise import NMF, ConstrainedNMF, Factorization, WeightedNMF
 from partwise.core.objective import Objective
 from partwise.core.scratch import Scratch
 from partwise.core.state import State
@@ -16,7 +16,7 @@ from partwise.core.types import CODES, COMPONENTS
 from partwise.kernels.safeguards import _rate, _remainder
 from partwise.solvers.entry_steps import EntrySteps
 from partwise.solvers.multilevel import Chain
-from partwise.terms import L1, L2, BetaDivergence, NeighborGraph
+from partwise.terms import L1, L2, BetaDivergence, Frobenius, NeighborGraph
 
 BETAS = [-1, 0, 0.5, 0.7, 1, 1.2, 1.5, 2.5, 3]
 
@@ -164,6 +164,24 @@ def test_new_samples_are_coded_one_by_one(loss):
     model = NMF(**SHARED, loss=loss, max_iter=20, tol=0).fit(X)
     alone = np.vstack([model.transform(X[i : i + 1]) for i in range(5)])
     np.testing.assert_allclose(model.transform(X[:5]), alone, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", [0, 1.5])
+def test_beside_a_term_with_its_own_gram_matrix(loss):
+    how = {"terms": [BetaDivergence(loss), Frobenius()], "init": START, "scale": None, "tol": 0}
+    both = Factorization(4, max_iter=60, **how).fit(X, sample_weight=np.arange(60) % 3 + 0.5)
+    rules = Factorization(4, max_iter=60, solver="multiplicative", **how).fit(X, sample_weight=np.arange(60) % 3 + 0.5)
+    assert both.solver_ == "newton"
+    assert both.objective_ <= 1.01 * rules.objective_
+
+
+@pytest.mark.parametrize("loss", [0, 0.5, 1.5, 3])
+def test_the_rules_find_nothing_to_gain_at_the_end(loss):
+    """Both solvers have the same stationary points."""
+    model = NMF(4, loss=loss, init=START, max_iter=600, tol=0, scale=None).fit(X)
+    start = (model.embedding_, model.components_)
+    after = NMF(4, loss=loss, init=start, max_iter=50, tol=0, scale=None, solver="multiplicative").fit(X)
+    assert after.history_["objective"][-1] >= model.objective_ * (1 - 1e-4)
 
 
 @pytest.mark.parametrize("loss", [0, 0.5, 1.5, 3])

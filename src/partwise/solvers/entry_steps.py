@@ -55,10 +55,12 @@ class EntrySteps:
         self._form = objective.entrywise()
         self._factor = factor
         self._scratch = scratch
-        self._own_grams = own_grams
         self.F = np.array(state[factor], order="C")
         self._G = np.ascontiguousarray(state[OTHER[factor]])
         self._system = system_of(objective, state, factor)
+        # Another term with a Gram matrix weighs the rows differently, so that they cannot share the sum of both.
+        self._has_common = bool(self._system.B.any())
+        self._own_grams = own_grams or self._has_common
         self._n_held = objective.domains[factor].n_held(factor)
         self._map_rows = state.X.map_rows
         self.short = np.zeros(len(self.F), bool)
@@ -111,10 +113,15 @@ class EntrySteps:
         profile(bent, firm, y, sums, shares)
         # Infinite in float32 where y is at its floor.
         sums = np.minimum(sums, np.finfo(F.dtype).max)
-        new = self._solved(F, gradient, pull, D, 0.5 * sums.astype(F.dtype), shares)
+        common = self._of(self._system.weight, rows)[:, None, None] * self._system.B
+        new = self._solved(F, gradient, pull, D, 0.5 * sums.astype(F.dtype), shares, common)
         d = new - F
-        promised = -np.einsum("ij,ij->i", gradient + 2 * (D * F - pull), d, dtype=np.float64)
+        penalties = D * F - pull
         held = np.einsum("ij,ij,ij->i", np.broadcast_to(D, d.shape), d, d, dtype=np.float64)
+        if self._has_common:
+            penalties = penalties + (common @ F[:, :, None])[:, :, 0]
+            held += np.einsum("ijl,ij,il->i", np.broadcast_to(common, (len(d), *common.shape[1:])), d, d)
+        promised = -np.einsum("ij,ij->i", gradient + 2 * penalties, d, dtype=np.float64)
         z = np.matmul(d, G.T, out=self._scratch.get("slope", shape, F.dtype))
         size = bent.sum(axis=1) + (firm.sum(axis=1) if form.is_firm else 0)
         lengths = np.empty(len(F))
@@ -129,7 +136,9 @@ class EntrySteps:
     def _of(array: Array, rows: Any) -> Array:
         return array if len(array) == 1 else array[rows]
 
-    def _solved(self, F: Array, gradient: Array, pull: Array, D: Array, weight: Array, shares: Array) -> Array:
+    def _solved(
+        self, F: Array, gradient: Array, pull: Array, D: Array, weight: Array, shares: Array, common: Array
+    ) -> Array:
         """The minimum of gradient · d + weight_i dᵀ B d + penalties, for rows f + d ≥ 0."""
         from ..kernels.descent import descend_rows
         from ..kernels.own_grams import descend_own
@@ -146,6 +155,7 @@ class EntrySteps:
         grams = self._grams(shares)
         grams *= weight[:, None, None]
         A = np.einsum("ijl,il->ij", grams, F) - 0.5 * gradient + pull
+        grams += common
         links = (*NO_LINKS, np.zeros(0, F.dtype), np.zeros(0, np.intp), np.zeros((0, 0), F.dtype), 0.0)
         zero, explained = np.zeros((1, k), F.dtype), np.empty(len(F))
         descend_own(grams, A, zero, D, zero[0], *links, 0, *passes, self._n_held, new, explained)
