@@ -32,8 +32,6 @@ from .systems import RowSystem, assemble, system_of
 from .tied_rows import moved_together, tightness
 
 GENTLE_SWEEPS = 10
-# Steps in blocks, on all entries of data with few zeros, reach the same minima after fewer.
-GENTLE_SWEEPS_IN_BLOCKS = 3
 # If a larger share of the steps with shared Gram matrices must be shortened, every row gets its own from then on.
 MOST_SHORT = 0.1
 # An extrapolated entry keeps this share of its value. At zero a logarithm would be infinite.
@@ -99,11 +97,10 @@ class Newton(Extrapolating):
 
     def sweep(self, point: Point) -> Point:
         """Multiplicative at first, unless codes are tied closely; then extrapolated Newton steps."""
-        gentle = GENTLE_SWEEPS_IN_BLOCKS if self._in_blocks else GENTLE_SWEEPS
-        if self._sweeps < gentle and (self._in_blocks or tightness(self._objective, point.state) <= STIFF):
+        if self._sweeps < GENTLE_SWEEPS and (self._in_blocks or tightness(self._objective, point.state) <= STIFF):
             self._sweeps += 1
             return self._rules.sweep(point)
-        self._sweeps = max(self._sweeps, gentle)
+        self._sweeps = max(self._sweeps, GENTLE_SWEEPS)
         return super().sweep(point)
 
     def _code(self, state: State, beta: float) -> tuple[State, Array]:
