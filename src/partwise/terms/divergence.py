@@ -30,6 +30,8 @@ from .powers import entrywise
 
 # Powers up to this one are computed by multiplication.
 LARGEST_PRODUCT = 4
+# From this share of entries that are not zero on, lists of them do not pay.
+MOSTLY_POSITIVE = 0.8
 BETAS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 
 
@@ -114,7 +116,9 @@ class BoundDivergence(BoundTerm):
         limits = np.finfo(X.dtype)
         self._floor = X.dtype.type(float(limits.eps) ** 1.5 * X.mean() or float(limits.tiny) ** 0.5)
         self._X = X
-        self.offers_entrywise = beta != 2 and self._observed is None
+        # If β < 2, zeros of X have a curvature far from that of other entries, and no Gram matrix stands for both.
+        curved_alike = beta > 2 or (beta != 2 and is_mostly_positive(X))
+        self.offers_entrywise = self._observed is None and curved_alike
         if beta <= 0:
             self._refuse_zeros(X)
 
@@ -312,3 +316,9 @@ def row_potentials(X: Operand, beta: float, unit: float = 1.0) -> Array:
         by_row = sp.csr_array((potential, x.indices, x.indptr), shape=x.shape) if sp.issparse(x) else potential
         parts.append(np.asarray(by_row.sum(axis=1)).ravel())
     return np.concatenate(parts)
+
+
+def is_mostly_positive(X: Operand) -> bool:
+    """Whether few entries are zero. Those that are unknown count as positive."""
+    positive = sum(int(np.count_nonzero(x.data if sp.issparse(x) else x)) for _, x in X.row_blocks())
+    return positive >= MOSTLY_POSITIVE * X.shape[0] * X.shape[1]

@@ -19,13 +19,10 @@ from ..core.forms import Logarithmic
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.types import CODES, OTHER, Array, Factor
-from .divergence import BoundDivergence
+from .divergence import BoundDivergence, is_mostly_positive
 
 # Newton steps divide by y twice, so y must not underflow; this share of the mean is still far below relevant values.
 FLOORS = {np.dtype(np.float64): 1e-100, np.dtype(np.float32): 1e-15}
-
-# From this share of entries that are not zero on, lists of them do not pay.
-MOSTLY_POSITIVE = 0.8
 
 
 class BoundKullbackLeibler(BoundDivergence):
@@ -36,7 +33,7 @@ class BoundKullbackLeibler(BoundDivergence):
     def __init__(self, X: Operand, sample_weight: Array | None = None, weights: object = None):
         super().__init__(X, 1.0, sample_weight, weights)
         self._floor = X.dtype.type(FLOORS[X.dtype] * X.mean())
-        self.offers_entrywise = X.missing is None and self._weights is None and _is_mostly_positive(X)
+        self.offers_entrywise = X.missing is None and self._weights is None and is_mostly_positive(X)
 
     def _sweep(self, state: State, factor: Factor) -> tuple[float, Array, Array]:
         """The value and the halves of the gradient from the positive entries only; P is the linear part."""
@@ -102,8 +99,3 @@ class BoundKullbackLeibler(BoundDivergence):
             else:
                 out += V.T @ G[rows]
         return out
-
-
-def _is_mostly_positive(X: Operand) -> bool:
-    positive = sum(int(np.count_nonzero(x.data if sp.issparse(x) else x)) for _, x in X.row_blocks())
-    return positive >= MOSTLY_POSITIVE * X.shape[0] * X.shape[1]
