@@ -15,6 +15,11 @@ from partwise.persistence import known_classes
 GOLDEN = Path(__file__).parent / "golden"
 
 
+def cauchy_loss(model, X, W):
+    squares = ((X - W @ model.components_) / model.cauchy_scale_) ** 2
+    return np.log1p(np.minimum(squares, model.truncation**2)).sum()
+
+
 @pytest.mark.parametrize(
     "file", sorted(GOLDEN.glob("format-*/*.npz")), ids=lambda file: f"{file.parent.name} {file.stem}"
 )
@@ -29,8 +34,13 @@ def test_golden_files(file, tmp_path):
                 again.transform(expected["X"])
             continue
         codes = again.transform(expected["X"])
-        # Where entries are missing format 1 coded by multiplicative steps, which stop two millionths from the minimum.
-        atol = (2e-6 if file.stem == "holes" else 1e-9) * np.abs(expected["codes"]).max()
+        if file.stem == "outliers":
+            # Its narrow loss has many minima for a sample: another one may be found, which must be about as good.
+            found, before = (cauchy_loss(again, expected["X"], W) for W in (codes, expected["codes"]))
+            assert found < 1.25 * before
+            continue
+        # Format 1 coded by multiplicative steps, which stop millionths from the minimum.
+        atol = {"holes": 2e-6, "beta-divergence": 1e-5}.get(file.stem, 1e-9) * np.abs(expected["codes"]).max()
         np.testing.assert_allclose(codes, expected["codes"], rtol=1e-6, atol=atol, strict=True)
         np.testing.assert_array_equal(again.predict(expected["X"]), expected["labels"])
 

@@ -60,7 +60,7 @@ WRONG_NUMBERS = {
     "l1_codes": (-1.0, np.nan, np.inf),
     "l2_components": (-1.0, np.nan, np.inf),
     "init": ("ones", 3),
-    "solver": ("newton", 1),
+    "solver": ("simplex", 1),
     "assign": ("vote",),
     "kernel": ("sine", 2),
     "metric": ("hamming",),

@@ -23,7 +23,7 @@ modestly = settings(
 strengths = st.sampled_from([0.0, 1e-3, 0.5, 10.0, 1e3, 1e6])
 betas = st.sampled_from(["frobenius", "kullback-leibler", "itakura-saito", 0.5, 1.5, 3])
 solvers = st.sampled_from(["coordinate", "multiplicative"])
-for_divergences = st.sampled_from(["newton", "multiplicative"])
+for_divergences = st.sampled_from(["auto", "multiplicative"])
 BETA = {"frobenius": 2, "kullback-leibler": 1, "itakura-saito": 0}
 
 

@@ -15,7 +15,7 @@ from .base import BaseFactorization
 from .options import Auto, LossOrRobust, Positive
 
 # The search for the scale: rounds, and sweeps in each, for the residuals that the last one left.
-ROUNDS, SWEEPS = 10, 5
+ROUNDS, SWEEPS = 10, 10
 # The scale of the search in standard deviations of the residuals: for normal noise the Cauchy distribution is most
 # likely there, and a loss of that scale is hard to mislead.
 SEARCHED_PER_DEVIATION = 0.6
