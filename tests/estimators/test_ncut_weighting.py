@@ -96,7 +96,7 @@ def test_a_choice_sees_the_weights_too(monkeypatch):
 @pytest.mark.parametrize(("dtype", "small"), [(np.float64, 5e-324), (np.float64, 1e-200), (np.float32, 1e-42)])
 def test_samples_too_small_for_a_scale_count_as_empty(loss, dtype, small):
     """Their scale would be no number; they get a code near zero and leave the others alone."""
-    # Data with zeros and data without have different steps for the divergence, which agree where they end.
+    # Samples of a block share the curvature of their steps, even with one that is almost empty: fits agree in the end.
     sweeps, rounding = (20, 1e-3) if loss == "frobenius" else (400, 2e-2)
     run = {"n_components": 3, "weighting": "ncut", "loss": loss, "max_iter": sweeps, "tol": 0, "random_state": 0}
     data = np.vstack([X, np.full((2, 8), small)]).astype(dtype)

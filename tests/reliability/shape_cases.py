@@ -60,7 +60,7 @@ WRONG_NUMBERS = {
     "l1_codes": (-1.0, np.nan, np.inf),
     "l2_components": (-1.0, np.nan, np.inf),
     "init": ("ones", 3),
-    "solver": ("simplex", 1),
+    "solver": ("newton", "simplex", 1),
     "assign": ("vote",),
     "kernel": ("sine", 2),
     "metric": ("hamming",),
@@ -139,13 +139,14 @@ def shapes():
 
 
 def parameters():
+    no_counts = both(takes("solver"), lambda model: type(model).__name__ != "LocalNMF")
     for name, values in WRONG_NUMBERS.items():
         for value in values:
             yield Case(
                 "C",
                 f"{name}={value!r}",
                 expected=Refused((ValueError, TypeError), name),
-                applies=takes(name),
+                applies=no_counts if value == "newton" else takes(name),
                 params={name: value},
             )
     for name in ("n_components", "n_neighbors", "max_iter"):

@@ -18,7 +18,10 @@ from .options import FAST, compiled
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
 def _power(y: Array, exponent: float, out: Array) -> None:
     """out = y^exponent, by products and roots where they suffice: these are many times faster."""
-    if exponent == -2:
+    if exponent == -3:
+        for p in range(len(y)):
+            out[p] = 1 / (y[p] * y[p] * y[p])
+    elif exponent == -2:
         for p in range(len(y)):
             out[p] = 1 / (y[p] * y[p])
     elif exponent == -1.5:
