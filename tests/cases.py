@@ -43,6 +43,7 @@ CASES = {
     "NMF Kullback-Leibler": (NMF(loss="kullback-leibler"), SPARSE),
     "NMF missing": (NMF(missing="nan"), HOLES),
     "NMF Huber": (NMF(loss="huber", missing="nan"), HOLES),
+    "NMF negative binomial": (NMF(loss="negative-binomial", dispersion=0.5), SPARSE),
     "NMF sampled": (NMF(init="sampled"), X),
     "NMF restarts": (NMF(init="random", n_init=4), X),
     "GraphNMF": (GraphNMF(graph_strength=10.0), X),

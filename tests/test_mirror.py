@@ -53,6 +53,7 @@ ELSEWHERE = {
     "solvers/starting": "solvers/test_starts, solvers/test_loop",
     "terms/local_coordinates": "terms/test_local_terms",
     "terms/local_learning": "terms/test_local_terms",
+    "terms/overdispersed": "terms/test_all_terms, estimators/test_dispersion",
     "testing": "terms/test_all_terms",
 }
 

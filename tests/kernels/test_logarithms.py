@@ -27,16 +27,19 @@ def value(x, F, G, linear, ridge):
     return (linear * F).sum(axis=1) + (ridge * F**2).sum(axis=1) - logs.sum(axis=1)
 
 
-def step(counts, F, G, linear, ridge, steps=1, tolerance=0.0, links=None, scale=None, held=None, keeps_sum=False):
+def step(
+    counts, F, G, linear, ridge, steps=1, tolerance=0.0, links=None, scale=None, held=None, keeps_sum=False, alpha=None
+):
     """New rows and the sums of logarithms, by the kernel."""
     k, dtype = F.shape[1], F.dtype
     scale = np.ones(k, dtype) if scale is None else scale
     none = (*NO_LINKS, np.zeros(0, dtype), np.zeros(0, np.intp), np.zeros((0, 0), dtype), 0.0)
     held = np.zeros((1, k), bool) if held is None else held
+    alpha = np.empty((0, 0), dtype) if alpha is None else alpha
     new, logs = F.copy(), np.empty(len(F))
     newton_rows(
         counts.indptr, counts.indices, counts.data, counts.data, G, linear, ridge, FLOORS[dtype.type], scale,
-        *(none if links is None else links), 0, steps, tolerance, held, keeps_sum, new, logs,
+        *(none if links is None else links), 0, steps, tolerance, held, keeps_sum, alpha, new, logs,
     )  # fmt: skip
     return new, logs
 

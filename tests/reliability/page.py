@@ -40,9 +40,10 @@ divided by 2^e, bit for bit (`test_units.py`).
   it with the components, with a warning. An objective beyond float64 (the square of 1e200) stays that of
   X / 2^e, with a warning.
 - Parameters with the unit of X, or of a power of it, keep their meaning: strengths of penalties next to a fit that
-  grows differently, bandwidths, `cauchy_scale`, `outlier_strength`, `ridge` with a linear kernel. If such a number
-  cannot be expressed in the other unit, the fit is refused with a sentence. So are functions of X (`graph`, `kernel`,
-  `weights`), terms of `Factorization` other than fits, and `LocalNMF`, whose objective depends on the unit of X.
+  grows differently, bandwidths, `cauchy_scale`, `dispersion`, `outlier_strength`, `ridge` with a linear kernel. If
+  such a number cannot be expressed in the other unit, the fit is refused with a sentence. So are functions of X
+  (`graph`, `kernel`, `weights`), terms of `Factorization` other than fits, and `LocalNMF`, whose objective depends on
+  the unit of X.
 - New samples must be about as large as those of the fit.
 """
 

@@ -50,15 +50,16 @@ def units(estimator):
     if given.get("terms"):
         given["loss"] = given["terms"][0].beta
     loss = given.get("loss", "frobenius")
-    fit = 0.0 if given.get("weighting") == "ncut" else order("frobenius" if loss in ROBUST else loss)
+    loss = "frobenius" if loss in ROBUST else "kullback-leibler" if loss == "negative-binomial" else loss
+    fit = 0.0 if given.get("weighting") == "ncut" else order(loss)
     codes = codes_power(kind, given)
     of = {"l1_codes": fit - codes, "l2_codes": fit - 2 * codes, "graph_strength": fit - 2 * codes}
     of |= {"l1_components": fit - (1 - codes), "l2_components": fit - 2 * (1 - codes)}
     of |= {"local_strength": fit - 2 * codes, "coordinate_strength": fit - 2, "bandwidth": 2}
-    of |= {"cauchy_scale": 1, "loss_scale": 1}
+    of |= {"cauchy_scale": 1, "loss_scale": 1, "dispersion": -1}
     of |= local_predictors(given) if "ridge" in given else {}
     parameters = {name: power for name, power in of.items() if name in given}
-    attributes = {"cauchy_scale_": 1, "loss_scale_": 1, "reconstruction_err_": fit / 2}
+    attributes = {"cauchy_scale_": 1, "loss_scale_": 1, "dispersion_": -1, "reconstruction_err_": fit / 2}
     return Units(codes, 1 - codes, fit, parameters, attributes)
 
 

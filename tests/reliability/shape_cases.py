@@ -55,6 +55,7 @@ WRONG_NUMBERS = {
     "orthogonality": (-1.0, np.nan, "much"),
     "cauchy_scale": (0.0, -1.0, np.nan),
     "loss_scale": (0.0, -1.0, np.nan),
+    "dispersion": (-1.0, np.nan, np.inf),
     "truncation": (0.0, -1.0, np.nan),
     "components_sparseness": (-0.1, 1.1, np.nan),
     "l1_codes": (-1.0, np.nan, np.inf),

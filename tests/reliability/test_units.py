@@ -16,7 +16,7 @@ from partwise.testing import all_estimators
 
 # Strengths that no number in the other unit can stand for.
 ABSOLUTE = (*powers.ABSOLUTE, "NMF penalties", "LocalLearningNMF unit codes", "LocalCoordinateNMF Kullback-Leibler")
-ABSOLUTE += ("NMF fixed", "GraphNMF fixed")
+ABSOLUTE += ("NMF fixed", "GraphNMF fixed", "NMF negative binomial")
 ALL = CASES | {name: (kind(), X) for name, kind in all_estimators().items() if name not in CASES}
 POWERS = {"1e300": 998, "1e-200": -664}
 
@@ -93,6 +93,7 @@ def test_parameters_with_a_unit_are_not_reinterpreted(name, power):
     ("estimator", "names"),
     [
         (NMF(l1_codes=0.1), {"l1_codes": 1}),
+        (NMF(loss="negative-binomial", dispersion=0.5), {"dispersion": -1}),
         (NMF(l2_codes=0.1, loss="kullback-leibler"), {"l2_codes": -1}),
         (NMF(l1_components=0.1), {"l1_components": 1}),
         (NMF(l1_codes=0.1, l2_components=0.2), {"l1_codes": 1.5, "l2_components": 1}),

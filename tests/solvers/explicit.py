@@ -36,6 +36,20 @@ def huber_value(X, W, H, scale, weights=1.0):
     return float((weights * np.where(r <= scale, r**2, (2 * r - scale) * scale))[seen].sum())
 
 
+def overdispersed_value(X, W, H, dispersion, weights=1.0):
+    """Half the negative binomial deviance, from its log-likelihood, over the entries with v_ij > 0."""
+    X, Y = dense(X), np.float64(W) @ np.float64(H)
+    weights, alpha = np.broadcast_to(weights, X.shape), np.broadcast_to(dispersion, X.shape)
+    seen = weights > 0
+    x, y, size = X[seen], Y[seen], 1 / alpha[seen]
+
+    def minus_log_likelihood(mean):
+        mean = np.where(x > 0, mean, mean + 1e-300)
+        return (x + size) * np.log1p(mean / size) - x * np.log(mean)
+
+    return float((weights[seen] * (minus_log_likelihood(y) - minus_log_likelihood(x))).sum())
+
+
 def edge_value(E, W):
     """Σ_{i<j} e_ij ‖w_i − w_j‖²."""
     E, W = dense(E), np.float64(W)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from explicit import dense, edge_value, fit_value, huber_value, joined_by_labels
+from explicit import dense, edge_value, fit_value, huber_value, joined_by_labels, overdispersed_value
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -173,6 +173,46 @@ def test_nmf_with_robust_losses(problem, loss, p, data):
     def explicit(W, H):
         fit = huber_value(problem.X, W, H, model.loss_scale_, problem.weights)
         return fit + penalty_value(p, W, H, problem.sample_weight)
+
+    check_fit(model, problem, None, explicit)
+
+
+dispersions = st.sampled_from([1e-3, 0.1, 1.0, 30.0])
+
+
+@modestly
+@given(
+    problems(missing=(None, "nan", "unstored")),
+    dispersions,
+    some_penalties,
+    for_divergences,
+    st.booleans(),
+    st.booleans(),
+)
+def test_nmf_of_overdispersed_counts(problem, dispersion, p, solver, varies, gauged):
+    if varies:
+        dispersion = dispersion * problem.rng.uniform(0.5, 2, size=problem.X.shape[1])
+    how = {"missing": problem.missing, "solver": solver, "scale": "auto" if gauged else None}
+    model = NMF(loss="negative-binomial", dispersion=dispersion, init="random", **how, **p)
+
+    def explicit(W, H):
+        fit = overdispersed_value(problem.X, W, H, dispersion, problem.weights)
+        return fit + penalty_value(p, W, H, problem.sample_weight)
+
+    check_fit(model, problem, None, explicit)
+
+
+@modestly
+@given(problems(), strengths, dispersions, for_divergences)
+def test_graph_nmf_of_overdispersed_counts(problem, strength, dispersion, solver):
+    problem.sample_weight = problem.sample_weight if problem.sample_weight is None else problem.sample_weight + 0.1
+    E = problem.graph()
+    model = GraphNMF(
+        graph_strength=strength, graph=E, loss="negative-binomial", dispersion=dispersion, solver=solver, init="random"
+    )
+
+    def explicit(W, H):
+        return overdispersed_value(problem.X, W, H, dispersion, problem.weights) + strength * edge_value(E, W)
 
     check_fit(model, problem, None, explicit)
 

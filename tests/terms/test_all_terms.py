@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from partwise.core.forms import Quadratic, Split
 from partwise.core.term import BoundTerm, Term
-from partwise.terms import L1, L2, BetaDivergence, Frobenius, NeighborGraph, Smoothness
+from partwise.terms import L1, L2, BetaDivergence, Frobenius, NegativeBinomial, NeighborGraph, Smoothness
 from partwise.terms.constant import Constant
 from partwise.testing import check_term
 
@@ -37,7 +37,12 @@ PENALTIES = [
     NeighborGraph(2.0, 3, metric="euclidean", edge_weights="cosine"),
     Constant(3.0),
 ]
-FITS = [Frobenius(), *(BetaDivergence(beta) for beta in ("kullback-leibler", "itakura-saito", 0.5, 1.5, 2, 3, -1))]
+OVERDISPERSED = [NegativeBinomial(0.0), NegativeBinomial(2.0), NegativeBinomial(np.linspace(0.1, 5, 7))]
+FITS = [
+    *OVERDISPERSED,
+    Frobenius(),
+    *(BetaDivergence(beta) for beta in ("kullback-leibler", "itakura-saito", 0.5, 1.5, 2, 3, -1)),
+]
 
 
 def in_one_line(term):
@@ -50,31 +55,38 @@ def test_term_on_dense_data(term, sample_weight):
     check_term(term, X, sample_weight=sample_weight)
 
 
-@pytest.mark.parametrize("term", [Frobenius(), *(BetaDivergence(beta) for beta in (1, 0.5, 1.5, 3))], ids=in_one_line)
+@pytest.mark.parametrize(
+    "term", [*OVERDISPERSED, Frobenius(), *(BetaDivergence(beta) for beta in (1, 0.5, 1.5, 3))], ids=in_one_line
+)
 @pytest.mark.parametrize("sample_weight", [None, SAMPLE_WEIGHT], ids=["plain", "weighted"])
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csc_matrix])
 def test_fit_on_sparse_data(term, sample_weight, make):
     check_term(term, make(COUNTS), sample_weight=sample_weight)
 
 
-@pytest.mark.parametrize("beta", [2, 1, 0, 1.5])
+def fit(beta, weights):
+    if beta == "overdispersed":
+        return NegativeBinomial(1.5, weights)
+    return Frobenius(weights) if beta == 2 else BetaDivergence(beta, weights)
+
+
+@pytest.mark.parametrize("beta", [2, 1, 0, 1.5, "overdispersed"])
 @pytest.mark.parametrize("weights", [None, WEIGHTS, sp.csr_array(WEIGHTS)], ids=["all", "dense", "sparse"])
 @pytest.mark.parametrize("missing", [None, "nan"])
 def test_fit_with_weights_and_holes(beta, weights, missing):
-    term = Frobenius(weights) if beta == 2 else BetaDivergence(beta, weights)
+    term = fit(beta, weights)
     check_term(term, HOLES if missing else X, missing=missing, sample_weight=SAMPLE_WEIGHT)
 
 
-@pytest.mark.parametrize("beta", [2, 1, 0, 1.5])
+@pytest.mark.parametrize("beta", [2, 1, 0, 1.5, "overdispersed"])
 @pytest.mark.parametrize("weights", [None, WEIGHTS, sp.csr_array(WEIGHTS)], ids=["all", "dense", "sparse"])
 def test_fit_to_stored_entries_only(beta, weights):
-    term = Frobenius(weights) if beta == 2 else BetaDivergence(beta, weights)
-    check_term(term, COUNTS, missing="unstored")
+    check_term(fit(beta, weights), COUNTS, missing="unstored")
 
 
-@pytest.mark.parametrize("beta", [2, 1, 1.5])
+@pytest.mark.parametrize("beta", [2, 1, 1.5, "overdispersed"])
 def test_sparse_data_with_dense_weights(beta):
-    check_term(Frobenius(WEIGHTS) if beta == 2 else BetaDivergence(beta, WEIGHTS), COUNTS)
+    check_term(fit(beta, WEIGHTS), COUNTS)
 
 
 def test_graph_edited_by_labels():

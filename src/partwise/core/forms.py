@@ -137,6 +137,9 @@ class Logarithmic:
 
         Σ_i linear_i · f_i − Σ_ip c_ip log(f_i · g_p / x_ip) − Σ_ip c_ip
 
+    With a dispersion it is the likelihood of a negative binomial distribution (`terms.overdispersed`): the linear part
+    is then a tangent at the present factors, and the form lies above the term.
+
     Attributes
     ----------
     counts : Counts
@@ -148,6 +151,7 @@ class Logarithmic:
         Far below every f_i · g_p that matters.
     key : hashable
         Under which a state remembers the value.
+    dispersion : ndarray, of shape (1, rows of G) or (rows, 1), or empty
     """
 
     counts: Counts
@@ -155,6 +159,12 @@ class Logarithmic:
     size: float
     floor: float
     key: Hashable
+    dispersion: Array
+
+    @property
+    def is_tangent(self) -> bool:
+        """Whether it lies above the term, and must be made anew at the next point."""
+        return self.dispersion.size > 0
 
     def value(self, F: Array, logs: Array) -> float:
         """The value, given Σ_p c_ip log(f_i · g_p / x_ip) of every row."""

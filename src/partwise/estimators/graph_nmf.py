@@ -1,15 +1,16 @@
 """Graph regularised non-negative matrix factorisation."""
 
 from ..core import Missing, Term
+from .dispersion import Dispersion
 from .graph_parameters import GraphOnCodes
 from .known_components import KnownComponents
 from .labelled import LabelledFactorization
 from .loss_scale import LossScale
 from .nmf import fit_term
-from .options import PenalisedOrRobust
+from .options import AnyPenalisedLoss
 
 
-class GraphNMF(GraphOnCodes, KnownComponents, LossScale, LabelledFactorization):
+class GraphNMF(GraphOnCodes, KnownComponents, Dispersion, LossScale, LabelledFactorization):
     r"""Non-negative matrix factorisation in which neighbours have similar codes (GNMF, SemiGNMF).
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
@@ -18,9 +19,9 @@ class GraphNMF(GraphOnCodes, KnownComponents, LossScale, LabelledFactorization):
             = D(X, W H) + graph_strength · tr(Wᵀ L W),   L = diag(E 1) − E
 
     (Cai, He & Han, "Graph regularized non-negative matrix factorization for data representation", 2008, Eq. 6-8 with
-    W = V, H = Uᵀ). D is ‖X − W H‖², the Kullback-Leibler divergence, or a robust loss. The multiplicative solver with
-    ``scale=None`` makes the paper's steps, Eq. 15-16. With ``use_labels=True`` samples of one class are linked and
-    samples of different classes are not (SemiGNMF).
+    W = V, H = Uᵀ). D is ‖X − W H‖², the Kullback-Leibler divergence, a robust loss, or half the deviance of
+    overdispersed counts. The multiplicative solver with ``scale=None`` makes the paper's steps, Eq. 15-16. With
+    ``use_labels=True`` samples of one class are linked and samples of different classes are not (SemiGNMF).
 
     Scale is part of the model: as printed, the objective can be lowered by shrinking W and stretching H, until the
     penalty has no effect. By default the penalty is therefore measured where every component has unit norm.
@@ -34,9 +35,10 @@ class GraphNMF(GraphOnCodes, KnownComponents, LossScale, LabelledFactorization):
         on the sets of the study, and less on larger data: the choice uses at most 2,000 samples. Where there is nothing
         to compare (one component, hardly any samples, a warm start), it is 10, or what the last fit had, and
         `selection_` says so. ``graph_strength=10`` is a good fixed value.
-    loss : {"frobenius", "kullback-leibler", "huber", "l1"}
+    loss : {"frobenius", "kullback-leibler", "huber", "l1", "negative-binomial"}
         D. "huber" is the squared error of residuals up to `loss_scale` and linear beyond; "l1" is the same with a scale
-        so small that it is nearly the absolute error, times twice the scale.
+        so small that it is nearly the absolute error, times twice the scale. "negative-binomial" is for counts that
+        vary more than Poisson ones, by their `dispersion`.
     missing : {None, "nan", "unstored"}
         Entries of X that are unknown and do not count: none, those that are NaN, or those a sparse X does not store.
         Neighbours are then found by the features known in both samples, at least five of them: by their cosine or their
@@ -59,8 +61,8 @@ class GraphNMF(GraphOnCodes, KnownComponents, LossScale, LabelledFactorization):
     True
     """
 
-    loss: PenalisedOrRobust = "frobenius"
+    loss: AnyPenalisedLoss = "frobenius"
     missing: Missing = None
 
     def _terms(self) -> list[Term]:
-        return [fit_term(self.loss, self.loss_scale), *self._graph_terms(), *self._known_terms()]
+        return [fit_term(self.loss, self.loss_scale, self.dispersion), *self._graph_terms(), *self._known_terms()]

@@ -12,7 +12,7 @@ from ..solvers import Minimum, Multiplicative, Options, Problem, minimise
 from ..terms import Frobenius, Huber, TruncatedCauchy
 from ..terms.residuals import residual_deviation
 from .base import BaseFactorization
-from .options import Auto, LossOrRobust, Positive
+from .options import AnyLoss, Auto, Positive
 
 # The search for the scale: rounds, and sweeps in each, for the residuals that the last one left.
 ROUNDS, SWEEPS = 10, 10
@@ -45,7 +45,7 @@ class LossScale(BaseFactorization):
         The scale of "huber" or "l1", also where "auto" found it; None for other losses.
     """
 
-    loss: LossOrRobust = "frobenius"
+    loss: AnyLoss = "frobenius"
     loss_scale: Positive | Auto = "auto"
 
     def _problem(

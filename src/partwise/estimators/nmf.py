@@ -8,31 +8,34 @@ import numpy as np
 
 from ..core import CODES, COMPONENTS, Array, Missing, Operand, Powers, Term, as_operand, dot64
 from ..solvers import NamedStart
-from ..terms import L1, L2, BetaDivergence, Frobenius, Huber
+from ..terms import L1, L2, BetaDivergence, Frobenius, Huber, NegativeBinomial
 from ..terms.divergence import order, power
+from .dispersion import OVERDISPERSED, Dispersion
 from .known_components import KnownComponents
 from .loss_scale import PER_DEVIATION, LossScale
 from .options import NonNegative, Weighting
 
 
-def fit_term(loss: str | float, scale: Any = "auto") -> Term:
-    """The fit that a loss names: the squared error, a robust loss of that scale, or a β-divergence."""
+def fit_term(loss: str | float, scale: Any = "auto", dispersion: Any = "auto") -> Term:
+    """The fit that a loss names: the squared error, a robust loss, that of overdispersed counts, or a β-divergence."""
     if loss in ("frobenius", 2):
         return Frobenius()
     if loss in PER_DEVIATION:
         return Huber(scale)
+    if loss == OVERDISPERSED:
+        return NegativeBinomial(dispersion)
     return BetaDivergence(loss)
 
 
-class NMF(KnownComponents, LossScale):
+class NMF(KnownComponents, Dispersion, LossScale):
     r"""Non-negative matrix factorisation.
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
 
         D(X, W H) + l1_codes Σ|W| + l2_codes ‖W‖² + l1_components Σ|H| + l2_components ‖H‖²
 
-    where D is ‖X − W H‖² or a β-divergence (Lee & Seung 1999, 2001; Févotte & Idier 2011), or a robust loss, which
-    large residuals influence less. Sums, not means; no ½.
+    where D is ‖X − W H‖² or a β-divergence (Lee & Seung 1999, 2001; Févotte & Idier 2011), a robust loss, which large
+    residuals influence less, or half the deviance of counts that vary more than Poisson ones. Sums, not means; no ½.
 
     With ``weighting="ncut"`` sample i is seen at the scale c_i = (x_iᵀ Σ_t x_t)^(−1/2) (Xu, Liu & Gong, "Document
     clustering based on non-negative matrix factorization", SIGIR 2003): the fit is D(CX, CWH), C = diag(c). For a
@@ -45,11 +48,12 @@ class NMF(KnownComponents, LossScale):
         Number of parts, k. "auto" chooses it without labels, a sequence among its values: by how well the links between
         neighbouring samples stay inside clusters; with missing entries, by how well a fit predicts known entries that
         were hidden from it. For other evidence see :func:`partwise.selection.rank_evidence`.
-    loss : {"frobenius", "kullback-leibler", "itakura-saito", "huber", "l1"} or float
+    loss : {"frobenius", "kullback-leibler", "itakura-saito", "huber", "l1", "negative-binomial"} or float
         D; a number is the β of a β-divergence. 2 is "frobenius", 1 is "kullback-leibler", 0 is "itakura-saito". "huber"
         is the squared error of residuals up to `loss_scale` and linear beyond; "l1" is the same with a scale so small
         that it is nearly the absolute error, times twice the scale. See :class:`CauchyNMF` for a loss that ignores
-        outliers.
+        outliers. "negative-binomial" is for counts that vary more than Poisson ones, by their `dispersion`; even where
+        X is sparse, a sweep then takes time in proportion to n m k, though no more memory.
     l1_codes : float
         Penalty on the entries of W.
     l2_codes : float
@@ -87,7 +91,7 @@ class NMF(KnownComponents, LossScale):
 
     def _terms(self) -> list[Term]:
         return [
-            fit_term(self.loss, self.loss_scale),
+            fit_term(self.loss, self.loss_scale, self.dispersion),
             L1(self.l1_codes, CODES),
             L2(self.l2_codes, CODES),
             L1(self.l1_components, COMPONENTS),
@@ -103,7 +107,7 @@ class NMF(KnownComponents, LossScale):
     def _weighed(self, X: Operand) -> Operand:
         if self.weighting is None:
             return X
-        if self.loss in PER_DEVIATION:
+        if self.loss in PER_DEVIATION or self.loss == OVERDISPERSED:
             raise ValueError(f"weighting='ncut' needs the squared error or a β-divergence, not loss={self.loss!r}.")
         if X.missing is not None:
             raise ValueError("weighting='ncut' needs complete data: it compares every sample with all others.")

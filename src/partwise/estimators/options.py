@@ -29,6 +29,9 @@ PenalisedLoss = Literal["frobenius", "kullback-leibler"]
 # The same, and those with a scale.
 LossOrRobust = Literal["huber", "l1"] | Loss
 PenalisedOrRobust = Literal["huber", "l1"] | PenalisedLoss
+# The same, and that of overdispersed counts.
+AnyLoss = Literal["negative-binomial"] | LossOrRobust
+AnyPenalisedLoss = Literal["negative-binomial"] | PenalisedOrRobust
 Weighting = Literal["ncut"] | None
 
 Scale = Literal["auto", "components"] | None

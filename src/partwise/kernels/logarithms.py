@@ -10,6 +10,9 @@ Two bounds hold along the step: −log(1 + t) ≤ −t + t²/2 + |t|³ / (3 (1 �
 t ≤ τ with p(τ) = −τ − log(1 − τ). The step is taken in full if the first shows that φ falls; otherwise its length
 minimises the second. Either way φ cannot rise, and it need not be evaluated.
 
+With a dispersion α for every count, φ is the tangent at f of a loss that bends less (`kernels.dispersion`); models and
+bounds are then those of that loss.
+
 The rows g_p of a chunk of counts are the columns of a small array, so that the inner loops run over counts.
 """
 
@@ -20,6 +23,7 @@ import math
 import numpy as np
 
 from ..core.types import Array
+from .dispersion import artanh_series, slack, soft_length, soften
 from .gathered import CHUNK, WIDTH, add_products, dot, gather
 from .options import FAST, compiled
 
@@ -164,19 +168,7 @@ def sum_of_logs(c: Array, x: Array, b: Array, mantissa: Array, bits: Array) -> f
     for p in range(count):
         m = mantissa[p]
         s = (m - 1) / (m + 1)
-        q = s * s
-        series = 1 / 21.0
-        series = series * q + 1 / 19.0
-        series = series * q + 1 / 17.0
-        series = series * q + 1 / 15.0
-        series = series * q + 1 / 13.0
-        series = series * q + 1 / 11.0
-        series = series * q + 1 / 9.0
-        series = series * q + 1 / 7.0
-        series = series * q + 1 / 5.0
-        series = series * q + 1 / 3.0
-        series = series * q + 1.0
-        total += c[p] * (2 * s * series)
+        total += c[p] * (2 * s * artanh_series(s * s))
     return total
 
 
@@ -199,10 +191,13 @@ def _newton_step(
     small: Array,
     held: Array,
     keeps_sum: bool,
+    x: Array,
+    alpha: Array,
 ) -> float:
     """One step on a row, in place, leaving b = f · g; returns the decrease it promises to first order.
 
-    Entries that are `held` stay as they are, and so does the sum of the row if it is to be kept.
+    Entries that are `held` stay as they are, and so does the sum of the row if it is to be kept. `alpha` is empty for a
+    Poisson likelihood.
     """
     k, count = len(f), len(c)
     gradient, d, lowest, slope = small[0], small[1], small[2], small[3]
@@ -241,6 +236,8 @@ def _newton_step(
         if not whole:
             gather(indices[start:stop], G, g)
         bend(c[start:stop], y[start:stop], v[: stop - start])
+        if len(alpha) > 0:
+            soften(alpha[start:stop], b[start:stop], v[: stop - start])
         add_products(g, v[: stop - start], active, scaled, Q)
     for a in range(width):
         Q[a, a] += 2 * ridge[active[a]]
@@ -256,7 +253,7 @@ def _newton_step(
         kept += ridge[active[a]] * d[a] * d[a]
         # From here on, at the place of its component.
         slope[active[a]] = d[a]
-    bent, tau = 0.0, 0.0
+    bent, tau, spared, largest = 0.0, 0.0, 0.0, 0.0
     for start in range(0, count, CHUNK):
         stop = min(start + CHUNK, count)
         if not whole:
@@ -265,7 +262,15 @@ def _newton_step(
         curvature, shrinkage = along(c[start:stop], y[start:stop], z[start:stop])
         bent += curvature
         tau = max(tau, shrinkage)
-    length = b.dtype.type(_step_length(promised, bent, kept, tau)) if count else 1
+        if len(alpha) > 0:
+            less, growth = slack(c[start:stop], x[start:stop], alpha[start:stop], b[start:stop], z[start:stop])
+            spared += less
+            largest = max(largest, growth)
+    length = b.dtype.type(1)
+    if len(alpha) > 0:
+        length = b.dtype.type(soft_length(promised, bent, spared, kept, tau, largest, MOST_OF_B))
+    elif count:
+        length = b.dtype.type(_step_length(promised, bent, kept, tau))
     for a in range(width):
         j = active[a]
         f[j] = max(f[j] + length * d[a], 0)
@@ -327,6 +332,7 @@ def newton_rows(
     tolerance: float,
     held: Array,
     keeps_sum: bool,
+    dispersion: Array,
     F: Array,
     logs: Array,
 ) -> None:
@@ -335,7 +341,8 @@ def newton_rows(
     `indptr` and `logs` hold the block, which begins at `first_row` of all others; `logs` gets the sum
     Σ_p c_p log(f · g_p / x_p) of each row, unless it is empty. Rows may be joined by sparse links and by cliques, as in
     `kernels.descent`, and then see the new values of those before them; `link_indptr` is empty if they are not. Entries
-    that are `held` stay as they are; rows that keep their sum have one of 1.
+    that are `held` stay as they are; rows that keep their sum have one of 1. `dispersion` has α for every
+    row, in one column, or for every row of G, in one row; it is empty for a Poisson likelihood.
     """
     n, k = len(indptr) - 1, F.shape[1]
     longest = 1
@@ -346,6 +353,7 @@ def newton_rows(
     columns, small = np.empty(k, np.int64), np.empty((5, max(k, CHUNK)), F.dtype)
     mantissa, given = np.empty(longest, np.float64), np.empty(k, F.dtype)
     bits = mantissa.view(np.int64)
+    alpha = np.empty(longest if dispersion.size > 0 else 0, F.dtype)
     for i in range(n):
         first, end = indptr[i], indptr[i + 1]
         own, c, count = indices[first:end], counts[first:end], end - first
@@ -366,10 +374,13 @@ def newton_rows(
         mass = 0.0
         for p in range(count):
             mass += c[p]
+        for p in range(min(count, len(alpha))):
+            alpha[p] = dispersion[row if len(dispersion) > 1 else 0, own[p] if dispersion.shape[1] > 1 else 0]
         for _ in range(max_steps):
             promised = _newton_step(
                 f, own, c, G, given, curvature, floor,
                 b[:count], y[:count], z[:count], g, scaled, Q, columns, small, stays, keeps_sum,
+                x[first:end], alpha[: min(count, len(alpha))],
             )  # fmt: skip
             if promised <= tolerance * mass:
                 break

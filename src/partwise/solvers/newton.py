@@ -114,12 +114,13 @@ class Newton(Extrapolating):
 
     def _improve_components(self, state: State) -> State:
         Ht, value = self._stepped(state, COMPONENTS)
-        key = self._form(state).key
+        form = self._form(state)
         if self._on_simplex:
             Ht, lengths = self._objective.domains[COMPONENTS].entered(Ht, COMPONENTS)
             state = state.replace(CODES, state.W * lengths)
         new = state.replace(COMPONENTS, Ht)
-        new.remember(key, None, value)
+        if not (isinstance(form, Logarithmic) and form.is_tangent):
+            new.remember(form.key, None, value)
         return new
 
     def _size(self, state: State) -> float:
@@ -153,12 +154,13 @@ class Newton(Extrapolating):
         links, logs = self._chain.of(system.coupled, F), np.empty(len(F) if factor == COMPONENTS else 0)
         domain = self._objective.domains[factor]
         held, keeps_sum = domain.held(F, factor), isinstance(domain, Simplex) and not stretching
+        how = (held, keeps_sum, form.dispersion)
 
         def step(rows: slice) -> None:
             for block in form.counts.blocks(factor, rows):
                 first = block.rows.start
                 given = (G, linear, system.D, form.floor, system.scale, *links, first, max_steps, tolerance)
-                newton_rows(*block.entries, *given, held, keeps_sum, F, logs[block.rows])
+                newton_rows(*block.entries, *given, *how, F, logs[block.rows])
 
         if system.coupled:
             step(slice(0, len(F)))  # every row sees those before it
@@ -191,7 +193,22 @@ class Newton(Extrapolating):
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
         """Codes for fixed components, each row until its own steps gain nothing more."""
         if not self._in_blocks:
+            if self._objective.logarithmic(state, CODES).is_tangent:
+                return self._code_by_tangents(state, max_passes, tolerance)
             return self._stepped_rows(state, CODES, max_passes, tolerance)[0]
         steps = EntrySteps(self._objective, state, CODES, self._scratch, own_grams=True)
         steps.repeat(max_passes, tolerance)
         return steps.F
+
+    def _code_by_tangents(self, state: State, max_passes: int, tolerance: float) -> Array:
+        """The same with a new tangent for every step."""
+        active = np.ones(len(state.W), bool)
+        for _ in range(max_passes):
+            old = state.W
+            new = np.where(active[:, None], self._stepped_rows(state, CODES)[0], old)
+            change = np.abs(new - old).max(axis=1)
+            active &= change > tolerance**0.5 * new.max(axis=1)
+            state = state.replace(CODES, new)
+            if not active.any():
+                break
+        return state.W

@@ -15,6 +15,7 @@ from .local_coordinates import LocalCoordinates
 from .local_learning import LocalLearning
 from .localness import Localness
 from .orthogonality import Orthogonality
+from .overdispersed import NegativeBinomial
 from .penalties import L1, L2
 from .robust import Huber, TruncatedCauchy
 from .seeds import Seeds
@@ -35,6 +36,7 @@ __all__ = [
     "LocalLearning",
     "LocalSimilarity",
     "Localness",
+    "NegativeBinomial",
     "NeighborGraph",
     "Orthogonality",
     "Quadratic",

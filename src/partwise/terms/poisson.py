@@ -37,25 +37,37 @@ class BoundKullbackLeibler(BoundDivergence):
 
     def _sweep(self, state: State, factor: Factor) -> tuple[float, Array, Array]:
         """The value and the halves of the gradient from the positive entries only; P is the linear part."""
+        form, F = self.logarithmic(state, factor), state[factor]
+        N, logs = self._pulls(state, factor)
+        return form.value(F, logs), N, np.broadcast_to(form.linear, F.shape)
+
+    def _pulls(self, state: State, factor: Factor) -> tuple[Array, Array]:
+        """Σ_p c_p g_p / y_p and Σ_p c_p log(y_p / x_p) of every row."""
         from ..kernels.logarithms import attract_rows
 
-        form = self.logarithmic(state, factor)
         F, G = np.ascontiguousarray(state[factor]), np.ascontiguousarray(state[OTHER[factor]])
-        N, logs = np.empty_like(F), np.empty(len(F))
+        N, logs, counts = np.empty_like(F), np.empty(len(F)), self._counts[0]
 
         def attract(rows: slice) -> None:
-            for block in form.counts.blocks(factor, rows):
+            for block in counts.blocks(factor, rows):
                 own = block.rows
-                attract_rows(*block.entries, G, form.floor, F[own], N[own], logs[own])
+                attract_rows(*block.entries, G, float(self._floor), F[own], N[own], logs[own])
 
         state.X.map_rows(attract, len(F))
-        return form.value(F, logs), N, np.broadcast_to(form.linear, F.shape)
+        return N, logs
 
     def logarithmic(self, state: State, factor: Factor) -> Logarithmic:
         """Linear in a factor, except for a logarithm at every positive entry."""
         counts, total = self._counts
-        linear = state.recall(("weights", self), OTHER[factor], lambda: self._linear(state, factor))
-        return Logarithmic(counts, linear, total, float(self._floor), self._key)
+        return Logarithmic(
+            counts, self._linear_part(state, factor), total, float(self._floor), self._key, self._dispersion_of(factor)
+        )
+
+    def _dispersion_of(self, factor: Factor) -> Array:
+        return np.empty((0, 0), self._X.dtype)
+
+    def _linear_part(self, state: State, factor: Factor) -> Array:
+        return state.recall(("weights", self), OTHER[factor], lambda: self._linear(state, factor))
 
     @cached_property
     def _counts(self) -> tuple[Counts, float]:
