@@ -75,6 +75,10 @@ PAPERS_AND_COSTS = {
         "Cai, He & Han 2008",
         "2 T + edges · k (up to (k + 3) T with missing entries)",
     ),
+    "GroupNMF": (
+        "after Yang & Michailidis 2016; Welch et al. 2019",
+        "2 T with all components of all groups (4 T for divergences)",
+    ),
     "KernelGraphNMF": (
         "Tolić, Antulov-Fantulin & Kopriva 2018",
         "about 28 T + edges · k (6 T multiplicative), T with the kernel's features",

@@ -15,6 +15,7 @@ from partwise import (
     ConvexNMF,
     Factorization,
     GraphNMF,
+    GroupNMF,
     KernelGraphNMF,
     LocalCoordinateNMF,
     LocalLearningNMF,
@@ -33,6 +34,7 @@ X = RNG.gamma(1.0, size=(70, 4)) @ RNG.gamma(0.5, size=(4, 15)) + 0.2 * RNG.unif
 Y = np.where(np.arange(70) % 5 == 0, np.arange(70) % 3, -1)
 HOLES = np.where(RNG.uniform(size=X.shape) < 0.1, np.nan, X)
 SPARSE = sp.csr_array(np.where(X > 0.8, X, 0))
+GROUPS = np.array(["first", "second"])[np.arange(70) % 2]
 
 CASES = {
     "NMF": (NMF(), X),
@@ -53,6 +55,8 @@ CASES = {
         GraphNMF(graph_strength=10.0, solver="multiplicative", init="random", n_init=3),
         SPARSE,
     ),
+    "GroupNMF": (GroupNMF(), X),
+    "GroupNMF Kullback-Leibler": (GroupNMF(loss="kullback-leibler", init="random", n_init=2), SPARSE),
     "ConstrainedNMF": (ConstrainedNMF(init="random", n_init=2), X),
     "Factorization": (Factorization(terms=[partwise.terms.BetaDivergence(1.0), partwise.terms.L1(0.1)]), X),
     "NMF fixed": (NMF(fixed_components=X[:2], l1_codes=0.1), X),
@@ -97,7 +101,8 @@ def fit(estimator, data, *callbacks, y=Y):
     """Fit a copy, whatever it warns of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return clone(estimator).set_params(callbacks=list(callbacks) or None).fit(data, y)
+        told = {"groups": GROUPS[: data.shape[0]]} if isinstance(estimator, GroupNMF) else {}
+        return clone(estimator).set_params(callbacks=list(callbacks) or None).fit(data, y, **told)
 
 
 def small(estimator, **params):

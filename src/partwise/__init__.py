@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .estimators import ConvexNMF as ConvexNMF
     from .estimators import Factorization as Factorization
     from .estimators import GraphNMF as GraphNMF
+    from .estimators import GroupNMF as GroupNMF
     from .estimators import KernelGraphNMF as KernelGraphNMF
     from .estimators import LatentSemanticKMeans as LatentSemanticKMeans
     from .estimators import LocalCoordinateNMF as LocalCoordinateNMF
@@ -57,6 +58,7 @@ __all__ = [
     "ConvexNMF",
     "Factorization",
     "GraphNMF",
+    "GroupNMF",
     "KernelGraphNMF",
     "LatentSemanticKMeans",
     "LocalCoordinateNMF",

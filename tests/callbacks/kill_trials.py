@@ -18,10 +18,10 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import clone
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cases import CASES, assert_same, small
+from cases import fit as fit_case
 
 from partwise import load
 from partwise.callbacks import Checkpoint
@@ -31,10 +31,7 @@ MEASURED = Path(__file__).parents[2] / "docs" / "measured" / "kills.json"
 
 
 def fit(estimator, data, y, checkpoint=None):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = clone(estimator).set_params(callbacks=checkpoint).fit(data, y)
-    return model.set_params(callbacks=None)
+    return fit_case(estimator, data, *([] if checkpoint is None else [checkpoint]), y=y).set_params(callbacks=None)
 
 
 def in_child(action):

@@ -49,8 +49,12 @@ OF_SKLEARN = {
     "set_fit_request",
     "set_output",
     "set_params",
+    "set_predict_request",
     "set_score_request",
+    "set_transform_request",
 }
+# Arguments that only one estimator has, which its own tests cover.
+ELSEWHERE = {"GroupNMF": {"groups"}}
 
 
 @dataclass
@@ -101,7 +105,8 @@ def test_every_method_and_argument_has_a_test(name):
     methods = {method for method in dir(kind) if not method.startswith("_") and callable(getattr(kind, method))}
     assert methods - OF_SKLEARN <= COVERED.keys()
     for method in methods - OF_SKLEARN:
-        assert set(inspect.signature(getattr(kind, method)).parameters) - {"self"} <= COVERED[method]
+        arguments = set(inspect.signature(getattr(kind, method)).parameters) - {"self"}
+        assert arguments - ELSEWHERE.get(name, set()) <= COVERED[method]
 
 
 @by_name

@@ -55,6 +55,8 @@ class Fit:
         As the user gave them.
     rng : numpy.random.RandomState
         The source of every random choice of the fit, in its initial state.
+    groups : ndarray of int, optional
+        Group of every sample, for methods that are told.
     """
 
     estimator: Any
@@ -62,6 +64,7 @@ class Fit:
     y: Any
     sample_weight: Any
     rng: np.random.RandomState
+    groups: Any = None
 
 
 class Callback:

@@ -139,6 +139,8 @@ def _identity(fit: Fit) -> dict[str, str]:
         "y": fingerprint(None if fit.y is None else np.asarray(fit.y)),
         "sample_weight": fingerprint(None if fit.sample_weight is None else np.asarray(fit.sample_weight)),
     }
+    if fit.groups is not None:
+        identity["groups"] = fingerprint(fit.groups)
     for name, value in estimator.get_params(deep=False).items():
         if name not in FREE:
             identity[f"the parameter {name}"] = fingerprint(value)

@@ -55,6 +55,11 @@ class Fixed(Domain):
         """As the rest, except columns with fixed entries other than zero."""
         return self.rest.stretches
 
+    @property
+    def is_mask(self) -> bool:
+        """Whether it only says where entries are zero."""
+        return self.where is not None and not np.any(self.values)
+
     def n_held(self, factor: Factor) -> int:
         """How many of the first columns are entirely fixed."""
         return 0 if self.where is not None else int(self.values.shape[1 if factor == CODES else 0])

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .convex_nmf import ConvexNMF as ConvexNMF
     from .factorization import Factorization as Factorization
     from .graph_nmf import GraphNMF as GraphNMF
+    from .group_nmf import GroupNMF as GroupNMF
     from .kernel_graph_nmf import KernelGraphNMF as KernelGraphNMF
     from .latent_semantic_kmeans import LatentSemanticKMeans as LatentSemanticKMeans
     from .local_coordinate_nmf import LocalCoordinateNMF as LocalCoordinateNMF
@@ -35,6 +36,7 @@ __all__ = [
     "ConvexNMF",
     "Factorization",
     "GraphNMF",
+    "GroupNMF",
     "KernelGraphNMF",
     "LatentSemanticKMeans",
     "LocalCoordinateNMF",
@@ -59,6 +61,7 @@ HOMES = {
     "ConvexNMF": "convex_nmf",
     "Factorization": "factorization",
     "GraphNMF": "graph_nmf",
+    "GroupNMF": "group_nmf",
     "KernelGraphNMF": "kernel_graph_nmf",
     "LatentSemanticKMeans": "latent_semantic_kmeans",
     "LocalCoordinateNMF": "local_coordinate_nmf",

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, InvalidParameterError
 from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_callbacks
 from ..callbacks.base import Interruption
 from ..clusters import Assignment
-from ..core import CODES, COMPONENTS, Array, IntArray, Unit, is_lent, scaled
+from ..core import CODES, COMPONENTS, Array, IntArray, Operand, Unit, is_lent, scaled
 from ..persistence import Persistent
 from ..plots.convergence import FitHistory
 from ..selection.choice import choose
@@ -143,14 +143,14 @@ class BaseFactorization(
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
         ranks = grids.get("n_components")
         if ranks is None or not ranks.refined:
-            check_size(X.shape, self.n_components if ranks is None else int(max(ranks.values)), X.dtype.itemsize)
+            check_size(X.shape, self._n_fitted if ranks is None else int(max(ranks.values)), X.dtype.itemsize)
         unit = chosen_unit(self._unit_for, exponent, X)
         grids = grids_inside(grids, self._terms(), unit, X.dtype)
         rng = check_random_state(self.random_state)
         operand = self._operand(unit.inside(X), weight)
         operand.lent = is_lent(operand.array, given)
         labels = self._labels(y, X.shape[0])
-        with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng)):
+        with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng, self._members())):
             if grids:
                 callbacks.append(Interruption())
             options = Options(self.max_iter, self.tol, tuple(callbacks))
@@ -228,7 +228,15 @@ class BaseFactorization(
         if weight is not None and (weight == 0).any() and not problem.couples_samples:
             # The code of a sample that does not count is undetermined: it gets the one it would have as a new sample.
             unseen = np.flatnonzero(weight == 0)
-            self.embedding_[unseen] = self._code(problem.X.take(unseen))
+            self.embedding_[unseen] = self._code_unseen(problem.X, unseen)
+
+    def _code_unseen(self, X: Operand, rows: IntArray) -> Array:
+        """Codes of training samples that do not count."""
+        return self._code(X.take(rows))
+
+    def _members(self) -> IntArray | None:
+        """Group of every training sample, for methods that are told."""
+        return None
 
     def _bring_outside(self, unit: Unit) -> None:
         """Convert the results to the unit of the data."""

@@ -1,7 +1,7 @@
 """What a fitted model can do: code, label, score and reconstruct samples."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,12 @@ class FittedFactorization(TransformerMixin):
     _unit: Unit = Unit()
 
     def _code(self, X: Operand) -> Array:
+        """Codes in the unit of the fit."""
+        return self._code_by(X, self._inner_components(X.dtype))
+
+    def _code_by(self, X: Operand, Ht: Array) -> Array:
+        """The same by given components."""
         with X.at_work():
-            Ht = self._inner_components(X.dtype)
             if self._coding_lengths is None:
                 return code_samples(self._coding, X, Ht, self._coding_domain)
             lengths = self._coding_lengths.astype(X.dtype)
@@ -109,18 +113,21 @@ class FittedFactorization(TransformerMixin):
         -------
         score : float
         """
+        return self._score(X, sample_weight, self._code)
+
+    def _score(self, X: Any, sample_weight: Any, code: Callable[[Operand], Array]) -> float:
         check_is_fitted(self, "embedding_")
         X = check_new_X(self, X, self.missing)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
-        return -float(self._unit.outside(self._mean_loss(X, weight), self._unit.powers.objective))
+        return -float(self._unit.outside(self._mean_loss(X, weight, code), self._unit.powers.objective))
 
-    def _mean_loss(self, X: Any, weight: Array | None) -> float:
+    def _mean_loss(self, X: Any, weight: Array | None, code: Callable[[Operand], Array]) -> float:
         if not self._losses:
             raise ValueError(f"{type(self).__name__} has no fit among its terms, so there is nothing to score.")
         new = as_operand(X, what_is_missing(X, self.missing))
         refuse_unknown(new)
         samples, Ht = self._seen(as_operand(X, new.missing, weight))
-        state = State(samples, self._code(new), Ht)
+        state = State(samples, code(new), Ht)
         loss = sum(fit.bind(samples, sample_weight=weight).value(state) for fit in self._losses)
         return loss / float(X.shape[0] if weight is None else weight.sum(dtype=np.float64))
 
@@ -175,8 +182,11 @@ class FittedFactorization(TransformerMixin):
         -------
         labels : ndarray of int, shape (n_samples,)
         """
+        return self._predict(X, self._code)
+
+    def _predict(self, X: Any, code: Callable[[Operand], Array]) -> IntArray:
         new = self._checked_new(X)
-        codes = self._clustered(self._code(new), new)
+        codes = self._clustered(code(new), new)
         return self._assignment.predict(codes.astype(self.embedding_.dtype, copy=False))
 
     @property

@@ -64,6 +64,11 @@ class KnownComponents(OpenFactorization):
     def _start(self, shape: tuple[int, int], dtype: Any) -> NamedStart:
         return NamedStart(**self._start_fields(shape, dtype), seeds=self.seed_components)
 
+    def _start_fields(self, shape: tuple[int, int], dtype: Any) -> dict[str, Any]:
+        fields = super()._start_fields(shape, dtype)
+        # Singular vectors know nothing of a mask: what it leaves of them leads to bad minima.
+        return fields if self.component_mask is None else {**fields, "auto": "random"}
+
     def _problem(
         self, X: Operand, y: IntArray | None, rng: np.random.RandomState, options: Options, unit: Unit
     ) -> Problem:

@@ -102,7 +102,8 @@ class LabelledFactorization(BaseFactorization):
         classes : ndarray of shape (n_samples,)
             Elements of `classes_`.
         """
-        return self._fitted_classes().predict(self._code(self._checked_new(X)))
+        known, new = self._fitted_classes(), self._checked_new(X)
+        return known.predict(self._clustered(self._code(new), new))
 
     def _fitted_classes(self) -> KnownClasses:
         check_is_fitted(self, "embedding_")

@@ -42,6 +42,11 @@ class Posing(ABC):
     def _terms(self) -> list[Term]:
         """The objective as a list of terms."""
 
+    @property
+    def _n_fitted(self) -> Any:
+        """The number of components that the fit has, which may be open."""
+        return self.n_components
+
     def _labels(self, y: Any, n_samples: int) -> IntArray | None:
         """What the method uses of y: classes as integers, −1 for unknown. Most methods use nothing."""
         return None
@@ -76,7 +81,7 @@ class Posing(ABC):
         return Problem(
             X,
             tuple(term.in_unit(unit, X.dtype) for term in self._terms()),
-            self.n_components,
+            self._n_fitted,
             self._start(X.shape, X.dtype).inside(unit),
             rng,
             new_solver=self._new_solver,
@@ -120,13 +125,13 @@ class Posing(ABC):
 
     def _continues(self, shape: tuple[int, int]) -> bool:
         """Whether a fit to data of this shape continues where the last one ended."""
-        (n, m), k = shape, self.n_components
+        (n, m), k = shape, self._n_fitted
         fitted = self.warm_start and hasattr(self, "embedding_")
         return fitted and self.embedding_.shape == (n, k) and self.components_.shape == (k, m)
 
     def _given_start(self, shape: tuple[int, int], dtype: Any) -> tuple[Array, ...] | None:
         """The factors to start from, W and Hᵀ, if the user gave them or a warm start has them."""
-        k = self.n_components
+        k = self._n_fitted
         signed = self._domains().get(COMPONENTS, NON_NEGATIVE).signed
         if self._continues(shape):
             return check_factors((self.embedding_, self.components_), shape, k, dtype, signed)

@@ -6,6 +6,7 @@ The names below are those of which methods are made; the rest is imported from i
 from .choice import choose_dual_solver, choose_solver
 from .codes import code_rows, code_samples, coding_terms
 from .cuts import cut_vectors
+from .group_start import GroupStart
 from .loop import Options, Result, minimise
 from .multiplicative import Multiplicative
 from .point import Solver
@@ -19,6 +20,7 @@ from .tri_multiplicative import TriMultiplicative
 __all__ = [
     "DualStart",
     "FreeStart",
+    "GroupStart",
     "Minimum",
     "Multiplicative",
     "NamedStart",

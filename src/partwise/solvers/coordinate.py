@@ -14,7 +14,7 @@ from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
 from .extrapolation import Extrapolating
 from .multilevel import Level
-from .systems import RowSystem, assemble
+from .systems import RowSystem, assemble, close
 
 MAX_PASSES = 8
 # The first sweeps decide in which minimum a run ends. Gentle ones, a single pass each and no extrapolation, lead to
@@ -61,7 +61,7 @@ class Coordinate(Extrapolating):
 
     def _code(self, state: State, beta: float) -> tuple[State, Array]:
         """New codes, extrapolated by beta, as a state; and the codes before extrapolation."""
-        system = assemble(self._objective.quadratics(state, CODES), state.W)
+        system = self._system(state, CODES)
         last, passes = self._last.get(CODES) if beta else None, self._passes
         if system.coupled or not system.data.any():
             W = self._descend(system, state, CODES, passes)
@@ -87,9 +87,13 @@ class Coordinate(Extrapolating):
 
     def descend(self, state: State, factor: Factor, passes: int) -> Array:
         """A better factor given the other one, by some passes over its rows."""
-        n_held = self._objective.domains[factor].n_held(factor)
-        system = assemble(self._objective.quadratics(state, factor), state[factor], n_held)
-        return self._descend(system, state, factor, passes)
+        return self._descend(self._system(state, factor), state, factor, passes)
+
+    def _system(self, state: State, factor: Factor) -> RowSystem:
+        domain, F = self._objective.domains[factor], state[factor]
+        system = assemble(self._objective.quadratics(state, factor), F, domain.n_held(factor))
+        close(system, domain, F, factor)
+        return system
 
     def _descend(self, system: RowSystem, state: State, factor: Factor, passes: int) -> Array:
         F, product = state[factor], _pull(system, state, factor)
@@ -128,7 +132,7 @@ class Coordinate(Extrapolating):
         return state.W
 
     def _coded(self, state: State, max_passes: int, tolerance: float) -> Array:
-        system = assemble(self._objective.quadratics(state, CODES), state.W)
+        system = self._system(state, CODES)
         W, product = np.empty_like(state.W), _pull(system, state, CODES)
 
         def code_rows(rows: slice) -> None:

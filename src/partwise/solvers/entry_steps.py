@@ -57,7 +57,7 @@ class EntrySteps:
         self._scratch = scratch
         self.F = np.array(state[factor], order="C")
         self._G = np.ascontiguousarray(state[OTHER[factor]])
-        self._system = system_of(objective, state, factor)
+        self._system = system_of(objective, state, factor, closed=True)
         # Another term with a Gram matrix weighs the rows differently, so that they cannot share the sum of both.
         self._has_common = bool(self._system.B.any())
         self._own_grams = own_grams or self._has_common

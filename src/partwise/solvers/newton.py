@@ -41,11 +41,16 @@ STIFF = 3.0
 
 
 def is_swept(objective: Objective) -> bool:
-    """Whether factors are non-negative, perhaps with the first components fixed: the fastest solvers sweep these."""
-    components = objective.domains[COMPONENTS]
-    if isinstance(components, Fixed):
-        components = components.rest if components.where is None else components
-    return objective.domains[CODES] == components == NON_NEGATIVE
+    """Whether factors are non-negative, perhaps with zeros in known places or the first components fixed.
+
+    The fastest solvers sweep these.
+    """
+    codes, components = objective.domains[CODES], objective.domains[COMPONENTS]
+    if isinstance(components, Fixed) and (components.where is None or components.is_mask):
+        components = components.rest
+    if isinstance(codes, Fixed) and codes.is_mask:
+        codes = codes.rest
+    return codes == components == NON_NEGATIVE
 
 
 def steps_in_blocks(objective: Objective) -> bool:

@@ -74,7 +74,7 @@ class RowCoordinate(Extrapolating):
         """A better factor given the other one, and how much of the data each of its rows explains."""
         F = np.array(state[factor], order="C")
         explained = np.empty(len(F))
-        system = system_of(self._objective, state, factor)
+        system = system_of(self._objective, state, factor, closed=True)
         blocks = self._objective.row_squares().squares.blocks(state, factor)
         links = self._chain.of(system.coupled, F)
         n_held = self._objective.domains[factor].n_held(factor)

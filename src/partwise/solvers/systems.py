@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.domains import Domain
+from ..core.fixed import Fixed
 from ..core.forms import Quadratic
 from ..core.objective import Objective
 from ..core.rows import Diagonal, RowMatrix
@@ -116,12 +118,22 @@ def assemble(parts: Iterable[Quadratic], F: Array, n_held: int = 0) -> RowSystem
     return system
 
 
-def system_of(objective: Objective, state: State, factor: Factor) -> RowSystem:
-    """The quadratic terms of a factor, with all of A in `push`."""
+def system_of(objective: Objective, state: State, factor: Factor, *, closed: bool = False) -> RowSystem:
+    """The quadratic terms of a factor, with all of A in `push`; `closed` keeps entries of a mask at zero."""
     system = assemble(objective.quadratics(state, factor), state[factor])
     if system.data.any():
         system.push = system.pull(state.product(factor))
+    if closed:
+        close(system, objective.domains[factor], state[factor], factor)
     return system
+
+
+def close(system: RowSystem, domain: Domain, F: Array, factor: Factor) -> None:
+    """Keep the entries of a mask at zero: push them below it by more than any data can pull."""
+    if isinstance(domain, Fixed) and domain.is_mask:
+        # Data are small enough for products of four of their values.
+        barrier = F.dtype.type(np.finfo(F.dtype).max ** 0.5)
+        system.push = np.where(domain.held(F, factor), -barrier, system.push)
 
 
 def _add_full(system: RowSystem, gram: Array, rows: object, first: bool) -> None:

@@ -1,0 +1,83 @@
+"""Where a fit begins whose samples come in groups, with components that all use and components of one group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from ..core.domains import Domain
+from ..core.fixed import Fixed
+from ..core.objective import Objective
+from ..core.state import State
+from ..core.types import CODES, COMPONENTS, Array, IntArray, column_norms
+from .choice import choose_solver
+from .loop import Options, minimise
+from .starting import NamedStart
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+# Sweeps in which every sample may use every component (studies/groups.py compares them with none).
+SWEEPS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class GroupStart(NamedStart):
+    """A short fit in which every sample may use every component; then each group gets those it uses almost alone.
+
+    From singular vectors, or from random numbers, fits hardly ever find which components groups share: group effects
+    are large, and settle in the components that come first.
+
+    Attributes
+    ----------
+    groups : ndarray of int, shape (n_samples,)
+        Group of every sample.
+    n_shared, n_own : int
+        The number of components for all groups, and for each group.
+    n_pinned : int
+        How many of the shared components have their places, because something is known about them.
+    """
+
+    groups: Any = None
+    n_shared: int = 0
+    n_own: int = 0
+    n_pinned: int = 0
+
+    def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
+        begin = super()._made(problem, init, seed, options)
+        X = problem.X
+        fits = [fit.bind(X, None, None, X.sample_weight) for fit in problem.fits]
+        objective = Objective(fits, components=self._known(problem))
+        new_solver = choose_solver("auto", objective)
+        state = minimise(objective, new_solver, [lambda: begin], options.inside(SWEEPS, 0.0)).state
+        pinned = np.arange(self.n_pinned)
+        energies = _energies(state, self.groups)[:, self.n_pinned :]
+        order = np.concatenate([pinned, self.n_pinned + self._assigned(energies)])
+        return problem.state(*(np.ascontiguousarray(state[factor][:, order]) for factor in (CODES, COMPONENTS)))
+
+    def _known(self, problem: Problem) -> Domain:
+        """Components that are known stay where they are while the others find their places."""
+        domain = problem.bound_domains[COMPONENTS]
+        if self.seeds is None or isinstance(domain, Fixed):
+            return domain
+        return Fixed(np.array(self.seeds, problem.X.dtype, ndmin=2)).bind(problem.X, COMPONENTS, problem.n_components)
+
+    def _assigned(self, energies: Array) -> IntArray:
+        """The component for every place: shared ones first, then those of each group.
+
+        What a component explains in other groups is lost if it becomes that of one group; as little as possible is.
+        """
+        lost = energies.sum(axis=0) - energies
+        shared = np.zeros((self.n_shared - self.n_pinned, energies.shape[1]))
+        return np.asarray(linear_sum_assignment(np.concatenate([shared, np.repeat(lost, self.n_own, axis=0)]))[1])
+
+
+def _energies(state: State, groups: IntArray) -> Array:
+    """‖w_j‖² ‖h_j‖² of every component (columns), summed over the samples of every group (rows)."""
+    weight = np.ones(len(groups)) if state.X.sample_weight is None else state.X.sample_weight
+    members = [np.flatnonzero(groups == group) for group in range(int(groups.max()) + 1)]
+    norms = np.stack([column_norms(state.W[rows], weight[rows]) for rows in members])
+    return np.asarray((norms * column_norms(state.Ht)) ** 2)
