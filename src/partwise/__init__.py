@@ -11,6 +11,7 @@ from .lazy import importer
 
 # Names are imported when they are first asked for. Type checkers need each of them in full.
 if TYPE_CHECKING:
+    from . import blocks as blocks
     from . import callbacks as callbacks
     from . import datasets as datasets
     from . import domains as domains
@@ -78,6 +79,7 @@ __all__ = [
 ]
 
 _ROOMS = (
+    "blocks",
     "callbacks",
     "datasets",
     "domains",

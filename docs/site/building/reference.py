@@ -31,6 +31,7 @@ PAGES: dict[str, tuple[str, tuple[tuple[str, str, tuple[str, ...] | None], ...]]
     "plots": ("Plots", (("", "partwise.plots", None),)),
     "metrics": ("Metrics", (("", "partwise.metrics", None),)),
     "callbacks": ("Callbacks", (("", "partwise.callbacks", None),)),
+    "blocks": ("Data on disk", (("", "partwise.blocks", None),)),
     "data": (
         "Data, pages and papers",
         (

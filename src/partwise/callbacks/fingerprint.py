@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.reading import StoredRows
 from ..core.types import Array
 
 BLOCK_ROWS = 4096
@@ -26,6 +27,8 @@ def fingerprint(value: Any) -> str:
     if sp.issparse(value):
         csr = value.tocsr()
         return f"sparse{csr.shape} {csr.dtype} {_digest(csr.data, csr.indices, csr.indptr)}"
+    if isinstance(value, StoredRows):
+        return f"rows{value.identity()}"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{fingerprint(key)}: {fingerprint(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple | range):

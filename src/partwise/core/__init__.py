@@ -9,6 +9,7 @@ from .fixed import Fixed
 from .memory import check_fits
 from .objective import Objective
 from .operand import Missing, Operand
+from .reading import StoredRows
 from .state import State
 from .storage import as_operand, group_means
 from .term import BoundTerm, Term
@@ -34,6 +35,7 @@ __all__ = [
     "Operand",
     "Powers",
     "State",
+    "StoredRows",
     "Term",
     "TriState",
     "Unit",

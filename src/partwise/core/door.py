@@ -14,10 +14,17 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from .indices import check_pointers
+from .indices import canonical_csr
+from .reading import StoredRows
+from .sources import RowBlocks, as_source
 from .types import Array
 
 FLOATS = (np.float64, np.float32)
+
+IN_BLOCKS = (
+    "{name} is a source of row blocks, but {reader} needs all of it in memory. Read it first if it fits, or take a "
+    "sample of the rows."
+)
 
 # Libraries whose objects hold data without being arrays, or cannot always be read as one, and what to give instead.
 ADVICE = {
@@ -46,8 +53,11 @@ def read_data(
     min_samples: int = 1,
     estimator: Any = None,
     reset: bool = False,
+    stored: bool = False,
 ) -> Any:
     """X as a float32 or float64 array or as a canonical float `csr_array`; copied only if it must be converted.
+
+    Data that are not in memory stay where they are, as `StoredRows`, if the reader takes them.
 
     Parameters
     ----------
@@ -64,7 +74,16 @@ def read_data(
         The reader, which checks the number and the names of the features.
     reset : bool, default=False
         Whether the estimator learns these now.
+    stored : bool, default=False
+        Whether the reader takes rows in blocks; then it must check the entries.
     """
+    source = as_source(X)
+    if source is not None and stored:
+        return _stored(source, min_samples, estimator, reset)
+    if source is X:
+        raise TypeError(
+            IN_BLOCKS.format(name=name, reader="this function" if estimator is None else type(estimator).__name__)
+        )
     X = readable(X, name)
     if sp.issparse(X):
         X = canonical_csr(X, name)
@@ -83,6 +102,18 @@ def read_data(
         X = canonical_csr(X, name)
     if not allow_nan and has_nan(X):
         raise ValueError(f"Input {name} contains NaN. {if_nan}")
+    return X
+
+
+def _stored(source: RowBlocks, min_samples: int, estimator: Any, reset: bool) -> StoredRows:
+    """Rows that are read when needed, their number and width checked."""
+    X = StoredRows(source)
+    for count, least, things in ((X.shape[0], min_samples, "sample"), (X.shape[1], 1, "feature")):
+        if count < least:
+            raise ValueError(
+                f"Found array with {count} {things}(s) (shape={X.shape}) while a minimum of {least} is required."
+            )
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
     return X
 
 
@@ -111,51 +142,10 @@ def readable(X: Any, name: str = "X") -> Any:
     return array
 
 
-def canonical_csr(matrix: Any, name: str = "X") -> Any:
-    """A sparse matrix or array as `csr_array` with valid, sorted, unique indices; shares memory where possible.
-
-    Broken index arrays are refused: compiled code would read or write outside the matrix.
-    """
-    if matrix.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array: the sparse {name} has {matrix.ndim} dimension(s), but samples × features has two."
-        )
-    if matrix.dtype.kind in "iu":
-        # Small integers overflow when entries stored twice are added up.
-        matrix = matrix.astype(np.float64)
-    try:
-        csr = sp.csr_array(_checked(matrix))
-        if matrix.format not in ("csr", "csc", "bsr"):
-            csr.check_format(full_check=True)
-    except (ValueError, IndexError) as error:
-        raise ValueError(
-            f"{name} is not a valid sparse matrix, its structure is broken ({error}); rebuild it from its entries."
-        ) from error
-    if not csr.has_canonical_format:
-        csr = csr.copy()
-        csr.sum_duplicates()
-    return csr
-
-
 def read_links(links: Any, name: str = "links") -> Any:
     """A matrix over pairs of samples, dense or sparse in any format, as canonical `csr_array`."""
     links = readable(links, name)
     return canonical_csr(links if sp.issparse(links) else sp.csr_array(np.asarray(links)), name)
-
-
-def _checked(matrix: Any) -> Any:
-    """A plain scipy matrix over the same memory, its indices checked where conversions would trust them."""
-    kinds = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
-    if matrix.format in kinds:
-        check_pointers(matrix.indptr)
-        # A second object over the same memory: the check may replace the index arrays of the one it is called on.
-        matrix = kinds[matrix.format]((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
-        matrix.check_format(full_check=True)
-    elif matrix.format == "coo" and matrix.nnz:
-        for index, length in zip((matrix.row, matrix.col), matrix.shape, strict=True):
-            if not 0 <= index.min() <= index.max() < length:
-                raise ValueError("indices out of range")
-    return matrix
 
 
 def values_of(X: Any) -> Array:
@@ -166,6 +156,8 @@ def values_of(X: Any) -> Array:
 
 def has_nan(X: Any) -> bool:
     """Whether an entry is NaN."""
+    if isinstance(X, StoredRows):
+        return X.facts.has_nan
     values = values_of(X)
     # The smallest entry is NaN if any is: one pass, and no array of flags.
     return bool(values.size) and bool(np.isnan(values.min()))
@@ -173,6 +165,8 @@ def has_nan(X: Any) -> bool:
 
 def is_lent(X: Any, given: Any) -> bool:
     """Whether X, as read here, may share memory with data that the caller may still change."""
+    if isinstance(X, StoredRows):
+        return False
     if isinstance(given, np.ndarray) or sp.issparse(given):
         theirs = list(_parts(given))
         return any(np.may_share_memory(ours, part) for ours in _parts(X) for part in theirs)

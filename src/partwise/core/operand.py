@@ -1,7 +1,7 @@
 """The one door to the data: X is accessed only through a few products, norms and row blocks.
 
-Everything above this module sees an :class:`Operand`. A new kind of storage (blocks in a file, blocks on workers) is a
-new subclass beside those of `core.storage`; terms and solvers do not change.
+Everything above this module sees an :class:`Operand`. A new kind of storage (blocks on workers) is a new subclass
+beside those of `core.storage` (in memory) and `core.stored` (read block by block); terms and solvers do not change.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +33,14 @@ ROW_MULTIPLE = 64
 LEAST_ROWS = 256
 
 CodeRows = Callable[[slice, Array], Array]
+R = TypeVar("R", covariant=True)
+
+
+class BlockFunction(Protocol[R]):
+    """A function of a block of rows."""
+
+    def __call__(self, rows: slice, block: HeldOperand, own: slice) -> R:
+        """What the rows give; the operand `block` holds them as its rows `own`."""
 
 
 class Operand(ABC):
@@ -68,21 +76,43 @@ class Operand(ABC):
         """The data for a model to keep: a copy, made once, if the memory is the caller's."""
         return type(self)(self._X.copy(), self.missing, self.sample_weight) if self.lent else self
 
+    def weighed(self, sample_weight: Array | None) -> Operand:
+        """The same data with other sample weights."""
+        return type(self)(self._X, self.missing, sample_weight)
+
     def at_work(self) -> AbstractContextManager[None]:
         """Use our own threads for products within the context, and one thread for BLAS."""
         return self._workers.open()
 
+    @property
     @abstractmethod
+    def is_sparse(self) -> bool:
+        """Whether entries that are not stored are zero, or unknown."""
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether :attr:`array` holds all rows; if not, they are read when needed."""
+        return True
+
     def row_squared_norms(self) -> Array:
         """‖x_i‖² of every sample, in float64."""
+        norms = np.empty(self.shape[0])
 
-    @abstractmethod
+        def fill(rows: slice, block: HeldOperand, own: slice) -> None:
+            norms[rows] = block._row_squares(own)
+
+        self._each_block(fill)
+        return norms
+
     def column_squared_norms(self) -> Array:
         """Squared norm of every feature over the samples, in float64."""
+        return sum_in_order(self._each_block(lambda rows, block, own: block._column_squares(own)))
 
-    @abstractmethod
     def mean(self) -> float:
         """Mean of the known entries; samples are weighted."""
+        sums = self._each_block(lambda rows, block, own: block._weighted_sums(own))
+        total, count = (sum(values) for values in zip(*sums, strict=True))
+        return total / count if count else 0.0
 
     @abstractmethod
     def smallest(self) -> float:
@@ -98,7 +128,7 @@ class Operand(ABC):
 
     @abstractmethod
     def row_blocks(self, bytes_per_row: int | None = None) -> Iterator[tuple[slice, Any]]:
-        """Consecutive slices of rows with their data, dense or CSR, each of a bounded size.
+        """Consecutive slices of rows with their data, dense or CSR, each of a bounded size, for use before the next.
 
         Parameters
         ----------
@@ -108,7 +138,11 @@ class Operand(ABC):
 
     @abstractmethod
     def take(self, rows: Array) -> Operand:
-        """The chosen rows, as a new operand."""
+        """The chosen rows, as a new operand in memory."""
+
+    def pieces(self) -> Iterator[tuple[slice, Operand]]:
+        """Consecutive rows as operands in memory, for samples that are treated separately: all at once, if they fit."""
+        yield slice(0, self.shape[0]), self
 
     @abstractmethod
     def _bytes_per_row(self) -> int:
@@ -119,34 +153,24 @@ class Operand(ABC):
         """Zeros (m × k) in the memory order best for `_add_t_dot_rows`."""
 
     @abstractmethod
-    def _dot_rows(self, rows: slice, Ht: Array) -> Array:
-        """X[rows] Hᵀ."""
-
-    @abstractmethod
-    def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
-        """out += X[rows]ᵀ W, W having one row per row of the slice."""
+    def _each_block(self, function: BlockFunction[R]) -> list[R]:
+        """The results of a function of every block of rows that fits into the cache, in order."""
 
     def dot(self, Ht: Array) -> Array:
         """X Hᵀ, given Hᵀ (m × k)."""
         out = np.empty((self.shape[0], Ht.shape[1]), Ht.dtype)
 
-        def fill(rows: slice) -> None:
-            out[rows] = self._dot_rows(rows, Ht)
+        def fill(rows: slice, block: HeldOperand, own: slice) -> None:
+            out[rows] = block._dot_rows(own, Ht)
 
-        self._workers.map(fill, self._blocks(slice(0, self.shape[0])))
+        self._each_block(fill)
         return out
 
+    @abstractmethod
     def t_dot(self, W: Array) -> Array:
         """Xᵀ W, given W (n × k)."""
 
-        def part(rows: slice) -> Array:
-            total = self._zero_sum(W.shape[1], W.dtype)
-            for block in self._blocks(rows):
-                self._add_t_dot_rows(block, W[block], total)
-            return total
-
-        return sum_in_order(self._workers.map(part, self._parts(W.shape[1])))
-
+    @abstractmethod
     def code(self, Ht: Array, code_rows: CodeRows, product: Array | None = None) -> tuple[Array, Array]:
         """One pass over the rows: code every block while it is in the cache, and collect what the components need.
 
@@ -165,25 +189,6 @@ class Operand(ABC):
         WtW : ndarray of shape (k, k)
             WᵀW, with the sample weights.
         """
-        k = Ht.shape[1]
-
-        def part(rows: slice) -> tuple[Array, Array]:
-            total, gram = self._zero_sum(k, Ht.dtype), np.zeros((k, k), Ht.dtype)
-            for block, W, weighted in self._coded_blocks(rows, Ht, code_rows, product):
-                self._add_t_dot_rows(block, weighted, total)
-                gram += W.T @ weighted
-            return total, gram
-
-        parts = self._workers.map(part, self._parts(k))
-        return sum_in_order([total for total, _ in parts]), sum_in_order([gram for _, gram in parts])
-
-    def _coded_blocks(
-        self, rows: slice, Ht: Array, code_rows: CodeRows, product: Array | None
-    ) -> Iterator[tuple[slice, Array, Array]]:
-        """Every block of some rows with its codes, as they are and with the sample weights."""
-        for block in self._blocks(rows):
-            W = code_rows(block, self._dot_rows(block, Ht) if product is None else product[block])
-            yield block, W, W if self.sample_weight is None else self.sample_weight[block, None] * W
 
     def map_rows(self, function: Callable[[slice], None], n_rows: int) -> None:
         """Call a function on slices that cover `n_rows` rows, in threads."""
@@ -209,16 +214,11 @@ class Operand(ABC):
         """Σ_i s_i ‖x_i − w_i H‖² from residuals: exact where the fit is, at the cost of another product."""
         errors = np.empty(self.shape[0])
 
-        def fill(rows: slice) -> None:
-            for block in self._blocks(rows):
-                errors[block] = self._squared_errors(block, W[block], Ht)
+        def fill(rows: slice, block: HeldOperand, own: slice) -> None:
+            errors[rows] = block._squared_errors(own, W[rows], Ht)
 
-        self._workers.map(fill, self._parts(W.shape[1]))
+        self._each_block(fill)
         return float((errors if self.sample_weight is None else self.sample_weight * errors).sum())
-
-    @abstractmethod
-    def _squared_errors(self, rows: slice, W: Array, Ht: Array) -> Array:
-        """‖x_i − w_i H‖² of some rows, W having one row per row of the slice."""
 
     @cached_property
     def squared_norm(self) -> float:
@@ -235,6 +235,71 @@ class Operand(ABC):
     def narrow_array(self) -> Any:
         """The same with 32-bit indices, if there are any: scikit-learn's k-means accepts no others."""
         return narrow(self._X, "k-means") if sp.issparse(self._X) else self._X
+
+
+class HeldOperand(Operand):
+    """Data in memory, whose blocks are slices of rows."""
+
+    def _each_block(self, function: BlockFunction[R]) -> list[R]:
+        blocks = self._blocks(slice(0, self.shape[0]))
+        return self._workers.map(lambda block: function(block, self, block), blocks)
+
+    def t_dot(self, W: Array) -> Array:
+        """Xᵀ W, given W (n × k)."""
+
+        def part(rows: slice) -> Array:
+            total = self._zero_sum(W.shape[1], W.dtype)
+            for block in self._blocks(rows):
+                self._add_t_dot_rows(block, W[block], total)
+            return total
+
+        return sum_in_order(self._workers.map(part, self._parts(W.shape[1])))
+
+    def code(self, Ht: Array, code_rows: CodeRows, product: Array | None = None) -> tuple[Array, Array]:
+        """Every thread codes some of the parts."""
+        k = Ht.shape[1]
+
+        def part(rows: slice) -> tuple[Array, Array]:
+            total, gram = self._zero_sum(k, Ht.dtype), np.zeros((k, k), Ht.dtype)
+            for block, W, weighted in self._coded_blocks(rows, Ht, code_rows, product):
+                self._add_t_dot_rows(block, weighted, total)
+                gram += W.T @ weighted
+            return total, gram
+
+        parts = self._workers.map(part, self._parts(k))
+        return sum_in_order([total for total, _ in parts]), sum_in_order([gram for _, gram in parts])
+
+    def _coded_blocks(
+        self, rows: slice, Ht: Array, code_rows: CodeRows, product: Array | None
+    ) -> Iterator[tuple[slice, Array, Array]]:
+        """Every block of some rows with its codes, as they are and with the sample weights."""
+        for block in self._blocks(rows):
+            W = code_rows(block, self._dot_rows(block, Ht) if product is None else product[block])
+            yield block, W, W if self.sample_weight is None else self.sample_weight[block, None] * W
+
+    @abstractmethod
+    def _dot_rows(self, rows: slice, Ht: Array) -> Array:
+        """X[rows] Hᵀ."""
+
+    @abstractmethod
+    def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
+        """out += X[rows]ᵀ W, W having one row per row of the slice."""
+
+    @abstractmethod
+    def _row_squares(self, rows: slice) -> Array:
+        """‖x_i‖² of some rows, in float64."""
+
+    @abstractmethod
+    def _column_squares(self, rows: slice) -> Array:
+        """Squared norms of the features over some rows, in float64."""
+
+    @abstractmethod
+    def _weighted_sums(self, rows: slice) -> tuple[float, float]:
+        """The sum of the known entries of some rows, and their number; samples are weighted."""
+
+    @abstractmethod
+    def _squared_errors(self, rows: slice, W: Array, Ht: Array) -> Array:
+        """‖x_i − w_i H‖² of some rows, W having one row per row of the slice."""
 
 
 def _round_up(n: int) -> int:

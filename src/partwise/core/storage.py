@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .operand import CodeRows, Missing, Operand, entry_blocks, sum_in_order
+from .operand import CodeRows, HeldOperand, Missing, Operand, entry_blocks, sum_in_order
+from .reading import StoredRows
 from .scratch import Scratch
 from .types import Array, IntArray, dot64
 
@@ -17,7 +18,7 @@ from .types import Array, IntArray, dot64
 LEAST_WIDTH = 8
 
 
-class DenseOperand(Operand):
+class DenseOperand(HeldOperand):
     """A two-dimensional array in any memory order, possibly a read-only memory map. Never copied."""
 
     def _bytes_per_row(self) -> int:
@@ -38,38 +39,38 @@ class DenseOperand(Operand):
         residuals = self._X[rows] - W @ Ht.T
         return np.einsum("ij,ij->i", residuals, residuals)
 
-    def row_squared_norms(self) -> Array:
-        """‖x_i‖²."""
-        return np.einsum("ij,ij->i", self._X, self._X, dtype=np.float64, casting="safe")
+    @property
+    def is_sparse(self) -> bool:
+        """All entries are stored."""
+        return False
 
-    def column_squared_norms(self) -> Array:
-        """Squared norms of the features."""
-        return np.einsum("ij,ij->j", self._X, self._X, dtype=np.float64, casting="safe")
+    def _row_squares(self, rows: slice) -> Array:
+        return np.einsum("ij,ij->i", self._X[rows], self._X[rows], dtype=np.float64, casting="safe")
 
-    def mean(self) -> float:
-        """Mean of the known entries."""
-        if self.missing is None:
-            if self.sample_weight is None:
-                return float(self._X.mean(dtype=np.float64))
-            return float(np.average(self._X.mean(axis=1, dtype=np.float64), weights=self.sample_weight))
-        total, count = 0.0, 0.0
-        for rows, block in self.row_blocks():
-            weight = 1.0 if self.sample_weight is None else self.sample_weight[rows, None].astype(np.float64)
-            total += float(np.nansum(block * weight, dtype=np.float64))
-            count += float((~np.isnan(block) * weight).sum())
-        return total / count if count else 0.0
+    def _column_squares(self, rows: slice) -> Array:
+        return np.einsum("ij,ij->j", self._X[rows], self._X[rows], dtype=np.float64, casting="safe")
+
+    def _weighted_sums(self, rows: slice) -> tuple[float, float]:
+        x, weight = self._X[rows], self.sample_weight
+        if self.missing is not None:
+            own = 1.0 if weight is None else weight[rows, None].astype(np.float64)
+            return float(np.nansum(x * own, dtype=np.float64)), float((~np.isnan(x) * own).sum())
+        if weight is None:
+            return float(x.sum(dtype=np.float64)), float(x.size)
+        own = weight[rows].astype(np.float64)
+        return float(x.sum(axis=1, dtype=np.float64) @ own), float(own.sum()) * x.shape[1]
 
     def smallest(self) -> float:
         """The smallest entry."""
         return float(self._X.min())
 
-    def magnitude(self) -> Operand:
+    def magnitude(self) -> DenseOperand:
         """|X|, computed block by block whenever it is multiplied."""
         magnitude = DenseMagnitude(self._X)
         magnitude._workers = self._workers
         return magnitude
 
-    def known(self) -> Operand:
+    def known(self) -> DenseOperand:
         """Zeros for NaN, filled in block by block whenever it is multiplied."""
         known = DenseKnown(self._X, None, self.sample_weight)
         known._workers = self._workers
@@ -117,17 +118,18 @@ class DenseKnown(DenseOperand):
         transposed = out.T
         transposed += W.T @ self._zeroed(rows)
 
-    def row_squared_norms(self) -> Array:
-        """‖x_i‖² over the known entries."""
-        norms = np.empty(self.shape[0])
-        for rows in self._blocks(slice(0, self.shape[0])):
-            known = self._zeroed(rows)
-            norms[rows] = np.einsum("ij,ij->i", known, known, dtype=np.float64, casting="safe")
-        return norms
+    def _row_squares(self, rows: slice) -> Array:
+        known = self._zeroed(rows)
+        return np.einsum("ij,ij->i", known, known, dtype=np.float64, casting="safe")
 
 
-class SparseOperand(Operand):
+class SparseOperand(HeldOperand):
     """A `csr_array` with 32- or 64-bit indices. Never made dense."""
+
+    @property
+    def is_sparse(self) -> bool:
+        """Most entries are not stored."""
+        return True
 
     @property
     def csr(self) -> Any:
@@ -192,16 +194,21 @@ class SparseOperand(Operand):
 
     def _dot_features(self, features: slice, W: Array, out: Array) -> None:
         """out = (Xᵀ W)[features]."""
-        from ..kernels.sparse import dot_rows
+        from ..kernels.sparse import dot_rows_in_order
 
         X = self.by_features
-        dot_rows(X.indptr, X.indices, X.data, W, features.start, features.stop, out)
+        dot_rows_in_order(X.indptr, X.indices, X.data, W, features.start, features.stop, out)
+
+    def add_t_dot_features(self, features: slice, W: Array, out: Array) -> None:
+        """out[features] += (Xᵀ W)[features] without a transposed copy, to the bit as with one."""
+        from ..kernels.sparse import add_t_dot_columns
+
+        X = self.csr
+        add_t_dot_columns(X.indptr, X.indices, X.data, W, features.start, features.stop, out)
 
     def squared_error(self, W: Array, Ht: Array) -> float:
         """‖W H‖² and what the stored entries add to it, in float64: most of it cancels."""
-        codes, parts = W.astype(np.float64), Ht.astype(np.float64)
-        weighted = codes if self.sample_weight is None else self.sample_weight[:, None] * codes
-        return max(dot64(weighted.T @ codes, parts.T @ parts) + super().squared_error(W, Ht), 0.0)
+        return max(fitted_energy(W, Ht, self.sample_weight) + super().squared_error(W, Ht), 0.0)
 
     def _squared_errors(self, rows: slice, W: Array, Ht: Array) -> Array:
         """‖x_i − w_i H‖² − ‖w_i H‖²."""
@@ -212,35 +219,32 @@ class SparseOperand(Operand):
         excess_of_rows(X.indptr, X.indices, X.data, W, Ht, rows.start, rows.stop, out)
         return out
 
-    def _squared_sums(self, axis: int) -> Array:
-        squares = sp.csr_array(
-            (np.square(self._X.data, dtype=np.float64), self._X.indices, self._X.indptr), shape=self.shape
-        )
-        return np.asarray(squares.sum(axis=axis))
+    def _squares(self, rows: slice) -> Any:
+        """x² of some rows."""
+        X = self.csr
+        begin, end = X.indptr[rows.start], X.indptr[rows.stop]
+        squares = np.square(X.data[begin:end], dtype=np.float64)
+        pointers = X.indptr[rows.start : rows.stop + 1] - begin
+        return sp.csr_array((squares, X.indices[begin:end], pointers), shape=(rows.stop - rows.start, X.shape[1]))
 
-    def row_squared_norms(self) -> Array:
-        """‖x_i‖²."""
-        return self._squared_sums(axis=1)
+    def _row_squares(self, rows: slice) -> Array:
+        return np.asarray(self._squares(rows).sum(axis=1))
 
-    def column_squared_norms(self) -> Array:
-        """Squared norms of the features."""
-        return self._squared_sums(axis=0)
+    def _column_squares(self, rows: slice) -> Array:
+        return np.asarray(self._squares(rows).sum(axis=0))
 
-    def mean(self) -> float:
-        """Mean of the known entries: all, or those stored."""
-        values = self._X.data
-        weight: Any = 1.0
-        weight_of_stored: Any = np.broadcast_to(1.0, values.shape)
+    def _weighted_sums(self, rows: slice) -> tuple[float, float]:
+        """All entries are known, or those stored."""
+        pointers = self.csr.indptr[rows.start : rows.stop + 1]
+        values = self.csr.data[pointers[0] : pointers[-1]]
+        weight: Any = np.ones(rows.stop - rows.start)
         if self.sample_weight is not None:
-            weight = self.sample_weight.astype(np.float64)
-            weight_of_stored = np.repeat(weight, np.diff(self._X.indptr))
-        if self.missing == "unstored":
-            count = float(weight_of_stored.sum())
-        else:
-            count = float(np.broadcast_to(weight, self.shape[:1]).sum()) * self.shape[1]
+            weight = self.sample_weight[rows].astype(np.float64)
+        weight_of_stored = np.repeat(weight, np.diff(pointers))
+        count = float((weight_of_stored if self.missing == "unstored" else weight * self.shape[1]).sum())
         if self.missing == "nan":
             count -= float(weight_of_stored[np.isnan(values)].sum())
-        return float(np.nansum(values * weight_of_stored, dtype=np.float64)) / count if count else 0.0
+        return float(np.nansum(values * weight_of_stored, dtype=np.float64)), count
 
     def smallest(self) -> float:
         """The smallest entry; most are zero and not stored."""
@@ -271,8 +275,27 @@ class SparseOperand(Operand):
         return SparseOperand(self.csr[rows], self.missing)
 
 
+def fitted_energy(W: Array, Ht: Array, weight: Array | None = None) -> float:
+    """Σ_i s_i ‖w_i H‖² in float64."""
+    k = W.shape[1]
+    gram, parts = np.zeros((k, k)), Ht.astype(np.float64)
+    for rows in entry_blocks(len(W), 16 * k):
+        codes = W[rows].astype(np.float64)
+        gram += (codes if weight is None else weight[rows, None] * codes).T @ codes
+    return dot64(gram, parts.T @ parts)
+
+
 def as_operand(X: Any, missing: Missing = None, sample_weight: Array | None = None) -> Operand:
-    """Wrap validated data: a float array or a `csr_array`, without copying it; other sparse formats are converted."""
+    """Wrap validated data, without copying them: an array or sparse matrix, or rows that are read when needed."""
+    if isinstance(X, StoredRows):
+        from .stored import StoredOperand
+
+        return StoredOperand(X, missing, sample_weight)
+    return held_operand(X, missing, sample_weight)
+
+
+def held_operand(X: Any, missing: Missing = None, sample_weight: Array | None = None) -> DenseOperand | SparseOperand:
+    """Wrap data in memory: a float array or a `csr_array`; other sparse formats are converted."""
     if sp.issparse(X):
         return SparseOperand(sp.csr_array(X), missing, sample_weight)
     return DenseOperand(X, missing, sample_weight)

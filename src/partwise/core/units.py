@@ -118,6 +118,9 @@ class Unit:
 def scaled(values: Any, exponent: float) -> Any:
     """The values times two to a power, exactly if the power is whole."""
     whole = math.floor(exponent)
+    if hasattr(values, "scaled"):
+        # Rows that are not in memory are scaled when they are read.
+        return values.scaled(exponent)
     if sp.issparse(values):
         return type(values)((scaled(values.data, exponent), values.indices, values.indptr), shape=values.shape)
     if exponent != whole:

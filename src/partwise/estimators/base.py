@@ -34,6 +34,8 @@ from .validation import (
     warn_unknown,
 )
 
+# Rows that are coded together where they do not count in a fit.
+UNSEEN_ROWS = 2**14
 NO_COMPONENT = "get zero entries in every component"
 
 
@@ -124,8 +126,8 @@ class BaseFactorization(
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Non-negative data.
+        X : array-like or sparse matrix of shape (n_samples, n_features), or data on disk
+            Non-negative data. Data that are not in memory are read in blocks, see :mod:`partwise.blocks`.
         y : array-like of shape (n_samples,), optional
             Classes, −1 for unknown; ignored by methods that use no labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -148,7 +150,7 @@ class BaseFactorization(
         grids = grids_inside(grids, self._terms(), unit, X.dtype)
         rng = check_random_state(self.random_state)
         operand = self._operand(unit.inside(X), weight)
-        operand.lent = is_lent(operand.array, given)
+        operand.lent = operand.in_memory and is_lent(operand.array, given)
         labels = self._labels(y, X.shape[0])
         with operand.at_work(), fitting(callbacks, Fit(self, X, y, sample_weight, rng, self._members())):
             if grids:
@@ -228,7 +230,8 @@ class BaseFactorization(
         if weight is not None and (weight == 0).any() and not problem.couples_samples:
             # The code of a sample that does not count is undetermined: it gets the one it would have as a new sample.
             unseen = np.flatnonzero(weight == 0)
-            self.embedding_[unseen] = self._code_unseen(problem.X, unseen)
+            for some in np.array_split(unseen, -(-len(unseen) // UNSEEN_ROWS)):
+                self.embedding_[some] = self._code_unseen(problem.X, some)
 
     def _code_unseen(self, X: Operand, rows: IntArray) -> Array:
         """Codes of training samples that do not count."""

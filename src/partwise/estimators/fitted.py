@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -32,6 +32,8 @@ class FittedFactorization(TransformerMixin):
     objective_: float
     _losses: list[Term]
     _assignment: Assignment
+    # Whether the method takes data that are not in memory.
+    _takes_blocks: ClassVar[bool] = False
     # Which entries of X are unknown; estimators that take them have a parameter of this name.
     missing: Missing = None
     # The unit of the fit, which differs from the data's if these were too large or too small.
@@ -126,9 +128,11 @@ class FittedFactorization(TransformerMixin):
             raise ValueError(f"{type(self).__name__} has no fit among its terms, so there is nothing to score.")
         new = as_operand(X, what_is_missing(X, self.missing))
         refuse_unknown(new)
-        samples, Ht = self._seen(as_operand(X, new.missing, weight))
-        state = State(samples, code(new), Ht)
-        loss = sum(fit.bind(samples, sample_weight=weight).value(state) for fit in self._losses)
+        loss = 0.0
+        for _, piece in as_operand(X, new.missing, weight).pieces():
+            samples, Ht = self._seen(piece)
+            state = State(samples, code(as_operand(piece.array, piece.missing)), Ht)
+            loss += sum(fit.bind(samples, sample_weight=piece.sample_weight).value(state) for fit in self._losses)
         return loss / float(X.shape[0] if weight is None else weight.sum(dtype=np.float64))
 
     def _seen(self, X: Operand) -> tuple[Operand, Array]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import CODES, COMPONENTS, Array, Missing, Operand, Powers, Term, as_operand, dot64
+from ..core import CODES, COMPONENTS, Array, Missing, Operand, Powers, Term, dot64
 from ..solvers import NamedStart
 from ..terms import L1, L2, BetaDivergence, Frobenius, Huber, NegativeBinomial
 from ..terms.divergence import order, power
@@ -82,6 +82,8 @@ class NMF(KnownComponents, Dispersion, LossScale):
     (10, 64)
     """
 
+    _takes_blocks = True
+
     l1_codes: NonNegative = 0.0
     l2_codes: NonNegative = 0.0
     l1_components: NonNegative = 0.0
@@ -113,7 +115,7 @@ class NMF(KnownComponents, Dispersion, LossScale):
             raise ValueError("weighting='ncut' needs complete data: it compares every sample with all others.")
         weight = np.ones(X.shape[0], X.dtype) if X.sample_weight is None else X.sample_weight
         self._total = X.t_dot(weight[:, None])
-        return as_operand(X.array, X.missing, (weight * self._cut_weight(X)).astype(X.dtype))
+        return X.weighed((weight * self._cut_weight(X)).astype(X.dtype))
 
     def _start(self, shape: tuple[int, int], dtype: Any) -> NamedStart:
         start = super()._start(shape, dtype)
@@ -121,7 +123,7 @@ class NMF(KnownComponents, Dispersion, LossScale):
 
     def _counted(self, X: Operand) -> Operand:
         """Weighted data with only the given weights, which say how often a sample occurs and have no unit."""
-        return as_operand(X.array, X.missing, (X.sample_weight / self._cut_weight(X)).astype(X.dtype))
+        return X.weighed((X.sample_weight / self._cut_weight(X)).astype(X.dtype))
 
     def _cut_weight(self, X: Operand) -> Array:
         """c^β, the effect of scaling samples by c in a β-divergence."""

@@ -7,13 +7,18 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import get_tags
 
-from ..core import Array, Missing, Operand, check_fits, has_nan, read_data, values_of
+from ..core import Array, Missing, Operand, StoredRows, check_fits, has_nan, read_data, values_of
 from ..core.warn import warn
 from ..terms.entries import known_counts
 
+NEGATIVE = (
+    "Negative values in data passed to {name}{where}; X must be non-negative. SemiNMF and ConvexNMF take data of "
+    "either sign; or shift X, for example by its smallest value."
+)
+
 
 def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool, min_samples: int = 1) -> tuple[Any, int]:
-    """X as a float array or `csr_array`, non-negative unless the estimator's tags allow otherwise.
+    """X as a float array or `csr_array`, or `StoredRows`, non-negative unless the estimator's tags allow otherwise.
 
     It is copied only if it must be converted. Also returns an even e such that X / 2^e has values of order one, or 0 if
     X can be used as it is (`estimators.units`).
@@ -26,18 +31,19 @@ def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool, min_sample
         min_samples=min_samples,
         estimator=estimator,
         reset=reset,
+        stored=getattr(estimator, "_takes_blocks", False),
     )
-    if missing == "unstored" and not sp.issparse(X):
+    positive = get_tags(estimator).input_tags.positive_only
+    if isinstance(X, StoredRows):
+        if_nan = None if missing == "nan" else _about_nan(estimator, missing)
+        X.check(if_nan, NEGATIVE.format(name=name, where=" (row {row})") if positive else None)
+    if missing == "unstored" and not (X.facts.sparse if isinstance(X, StoredRows) else sp.issparse(X)):
         raise ValueError(
             "missing='unstored' needs a sparse X; for a dense X mark unknown entries with NaN and use 'nan'."
         )
-    positive = get_tags(estimator).input_tags.positive_only
     smallest, highest = _extremes(X)
     if smallest < 0 and positive:
-        raise ValueError(
-            f"Negative values in data passed to {name}; X must be non-negative. SemiNMF and ConvexNMF take data of "
-            "either sign; or shift X, for example by its smallest value."
-        )
+        raise ValueError(NEGATIVE.format(name=name, where=""))
     return X, excess(X, max(highest, -smallest))
 
 
@@ -58,7 +64,8 @@ def what_is_missing(X: Any, missing: Missing) -> Missing:
     """None if X is complete after all: then it is treated like any complete data."""
     if missing == "nan":
         return "nan" if has_nan(X) else None
-    return None if missing == "unstored" and X.nnz == X.shape[0] * X.shape[1] else missing
+    nnz = X.facts.nnz if isinstance(X, StoredRows) else X.nnz if sp.issparse(X) else 0
+    return None if missing == "unstored" and nnz == X.shape[0] * X.shape[1] else missing
 
 
 def refuse_unknown(X: Operand) -> None:
@@ -80,6 +87,8 @@ def warn_unknown(X: Operand, samples: str = "get zero codes", features: str | No
 
 def _extremes(X: Any) -> tuple[float, float]:
     """The smallest and the largest of the known entries, zero among them."""
+    if isinstance(X, StoredRows):
+        return X.facts.smallest, X.facts.largest
     values = values_of(X)
     if values.size == 0:
         return 0.0, 0.0

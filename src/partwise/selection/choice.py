@@ -214,7 +214,7 @@ def _hindrance(problem: Problem, grid: Grid) -> str | None:
 
 def _distinct(X: Operand) -> int:
     """How many samples differ from all earlier ones: distinct samples differ in their shares of random features."""
-    along = X.array @ np.random.RandomState(0).uniform(size=X.shape[1])
+    along = X.dot(np.random.RandomState(0).uniform(size=(X.shape[1], 1)))[:, 0]
     return len(np.unique(np.round(along / (np.abs(along).max() or 1.0), 9)))
 
 

@@ -50,12 +50,20 @@ def code_samples(
     max_passes : int, default=2000
         Most passes over a row.
     """
-    terms, start = list(terms), None
-    for hard in (term for term in terms if codes == NON_NEGATIVE and term.easier):
-        for easy in hard.easier:
-            stage = [easy if term is hard else term for term in terms]
-            start = code_rows(Objective([term.bind(X) for term in stage]), X, Ht, min(EASY_PASSES, max_passes), start)
-    return code_rows(Objective([term.bind(X) for term in terms], codes=codes), X, Ht, max_passes, start)
+    terms = list(terms)
+    parts = [_coded(terms, piece, Ht, codes, max_passes) for _, piece in X.pieces()]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _coded(terms: list[Term], X: Operand, Ht: Array, codes: Domain, max_passes: int) -> Array:
+    """The same for samples in memory."""
+    start = None
+    with X.at_work():
+        for hard in (term for term in terms if codes == NON_NEGATIVE and term.easier):
+            for easy in hard.easier:
+                stage = Objective([(easy if term is hard else term).bind(X) for term in terms])
+                start = code_rows(stage, X, Ht, min(EASY_PASSES, max_passes), start)
+        return code_rows(Objective([term.bind(X) for term in terms], codes=codes), X, Ht, max_passes, start)
 
 
 def code_rows(

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import qr, svd
+from scipy.linalg import eigh, qr, svd
 
 from ..clusters import cluster
 from ..core.distinct import count_distinct
 from ..core.dual import DualState, KernelMatrix
 from ..core.objective import Objective
-from ..core.operand import Operand
+from ..core.operand import Operand, entry_blocks
 from ..core.state import State
 from ..core.storage import group_means
 from ..core.types import CODES, COMPONENTS, Array, IntArray, column_norms, dot64
@@ -21,6 +21,8 @@ from .choice import choose_solver
 from .codes import code_samples, coding_terms
 from .loop import Options, minimise
 
+# From this many samples on, singular vectors are found without a second array of the size of the codes.
+TALL = 200_000
 # Share of every other cluster in a sample's first code: without it, multiplicative steps could never change clusters.
 CLUSTER_SHARE = 0.2
 # What replaces the zeros of "nndsvda", as a share of the size of an entry (studies/start_filler.py compares shares).
@@ -59,8 +61,12 @@ def start_factors(X: Operand, n_components: int, init: str, rng: np.random.Rando
 def random_start(X: Operand, k: int, rng: np.random.RandomState) -> tuple[Array, Array]:
     """Uniform entries whose product has the mean of X."""
     scale = 2 * _entry_size(X, k)
-    W, Ht = (rng.uniform(size=(rows, k)) * scale for rows in X.shape)
-    return W.astype(X.dtype), Ht.astype(X.dtype)
+    W, Ht = (np.empty((rows, k), X.dtype) for rows in X.shape)
+    for F in (W, Ht):
+        # In pieces: random numbers are twice as large as those of float32.
+        for rows in entry_blocks(len(F), 8 * k):
+            F[rows] = rng.uniform(size=(rows.stop - rows.start, k)) * scale
+    return W, Ht
 
 
 def nndsvd_start(X: Operand, k: int, rng: np.random.RandomState, fill: bool) -> tuple[Array, Array]:
@@ -96,9 +102,11 @@ def _truncated_svd(X: Operand, rank: int, rng: np.random.RandomState) -> tuple[A
 
     With sample weights they are those of data with each sample repeated as often; U has one row for all repetitions.
     """
-    root = np.ones((1, 1), X.dtype) if X.sample_weight is None else np.sqrt(X.sample_weight)[:, None]
     # The test matrix lives in the space of the features, so that it does not change when samples are repeated.
     Q = rng.standard_normal((X.shape[1], min(rank + 10, X.shape[1]))).astype(X.dtype)
+    if X.shape[0] > TALL:
+        return _tall_svd(X, rank, Q)
+    root = np.ones((1, 1), X.dtype) if X.sample_weight is None else np.sqrt(X.sample_weight)[:, None]
     for _ in range(5):
         Q = qr(root * X.dot(Q), mode="economic")[0]
         Q = qr(X.t_dot(root * Q), mode="economic")[0]
@@ -109,6 +117,29 @@ def _truncated_svd(X: Operand, rank: int, rng: np.random.RandomState) -> tuple[A
     # Beyond the rank of X, s and X V are rounding errors, and their quotient could be of any size.
     limits = np.finfo(s.dtype)
     return X.dot(V) / np.maximum(s, max(limits.eps * s[0], limits.tiny)), s, V
+
+
+def _tall_svd(X: Operand, rank: int, Q: Array) -> tuple[Array, Array, Array]:
+    """The same for many samples, in one pass over X per iteration and without arrays of n × (k + 10).
+
+    XᵀX Q and QᵀXᵀX Q are sums over the rows. Singular values below the root of the machine precision, relative to the
+    first, are lost; a start does not need them.
+    """
+
+    def product(rows: slice, XQ: Array) -> Array:
+        return XQ
+
+    for _ in range(5):
+        Q = qr(X.code(Q, product)[0].astype(np.float64), mode="economic")[0].astype(X.dtype)
+    gram = X.code(Q, product)[1].astype(np.float64)
+    values, vectors = eigh((gram + gram.T) / 2)
+    order = np.argsort(-values, kind="stable")[:rank]
+    s = np.sqrt(np.maximum(values[order], 0)).astype(X.dtype)
+    V = np.ascontiguousarray((Q @ vectors[:, order]).astype(X.dtype))
+    U = X.dot(V)
+    limits = np.finfo(s.dtype)
+    U /= np.maximum(s, max(limits.eps * s[0], limits.tiny))
+    return U, s, V
 
 
 def _norm(vector: Array, weight: Array | None = None) -> Any:

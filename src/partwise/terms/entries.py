@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.door import canonical_csr, readable
+from ..core.door import readable
+from ..core.indices import canonical_csr
 from ..core.operand import Operand
 from ..core.storage import as_operand
 from ..core.types import Array
@@ -83,7 +84,7 @@ def observed_entries(X: Operand, weights: Any) -> Observed | None:
         csr = sp.csr_array(X.array)
         at = None if weights is None else weights[_rows_of(csr), csr.indices].astype(X.dtype)
         return Observed(csr.indptr, csr.indices, X.shape, csr.data, at)
-    if X.missing == "nan" and not sp.issparse(X.array):
+    if X.missing == "nan" and not X.is_sparse:
         return _few_known(X, weights)
     return None
 
@@ -159,7 +160,7 @@ def restrict(X: Operand, weights: Any) -> tuple[Operand, Any]:
         hidden = int(weights.size - np.count_nonzero(weights))
         if not hidden:
             return X, weights
-        if not sp.issparse(X.array) and hidden <= MOSTLY_HIDDEN * weights.size:
+        if not X.is_sparse and hidden <= MOSTLY_HIDDEN * weights.size:
             shown = np.where(weights > 0, X.array, X.dtype.type(np.nan))
             return as_operand(shown, "nan", X.sample_weight), weights
         weights = sp.csr_array(weights)

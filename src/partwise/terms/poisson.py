@@ -77,7 +77,7 @@ class BoundKullbackLeibler(BoundDivergence):
         if seen is not None:
             weighed = seen.weight is not None or s is not None
             counts = SparseCounts(seen.with_data(seen.x), seen.combined(s) if weighed else None)
-        elif sp.issparse(X.array):
+        elif X.is_sparse:
             x = sp.csr_array(X.array)
             counts = SparseCounts(x, self._stored_weights(x))
         else:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 
-import scipy.sparse as sp
-
 from ..core.forms import RowSquares
 from ..core.operand import Operand
 from ..core.squares import Listed, Packed, Squares, TakenDown
@@ -36,6 +34,6 @@ class BoundSquares(BoundDivergence):
         if seen is not None:
             weighed = seen.weight is not None or s is not None
             return Listed(seen.with_data(seen.x), seen.combined(s) if weighed else None)
-        if self._weights is None and (sp.issparse(X.array) or 1 - known_share(X) <= FEW_MISSING):
+        if self._weights is None and (X.is_sparse or 1 - known_share(X) <= FEW_MISSING):
             return TakenDown(X, s)
         return Packed(X.array, self._weights, s)

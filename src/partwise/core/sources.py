@@ -1,0 +1,237 @@
+"""Where rows come from if they are not in memory: the protocol of a source, and sources for common files.
+
+A source of rows has a `shape`, a `dtype` and a method `blocks`, and need not be more (:class:`RowBlocks`). It is read
+by `core.reading`, which checks what it gives; nothing else knows of files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import scipy.sparse as sp
+
+from .types import Array
+
+# HDF5 and zarr files of AnnData call their matrices by these names.
+CSR_NAMES, CSC_NAMES = ("csr_matrix", "csr"), ("csc_matrix", "csc")
+
+
+@runtime_checkable
+class RowBlocks(Protocol):
+    """Data that come in blocks of rows: what `fit`, `transform`, `predict` and `score` take instead of an array.
+
+    Any object with these three is one; there is no need to derive from this class. Two more are optional:
+
+    ``rows(start, stop)``
+        Gives any range of rows. Without it, blocks are read in their order from the first one, by one thread.
+    ``chunk_rows``
+        How many rows are stored together, so that nothing is decompressed twice.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Samples × features.
+    dtype : numpy.dtype
+        Of all blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partwise import NMF
+    >>> class Squares:
+    ...     shape, dtype = (400, 20), np.dtype(np.float64)
+    ...     def blocks(self):
+    ...         for seed in range(4):
+    ...             yield np.random.default_rng(seed).random((100, 20)) ** 2
+    >>> model = NMF(3, random_state=0, max_iter=20, tol=0).fit(Squares())
+    >>> model.embedding_.shape
+    (400, 3)
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]: ...  # noqa: D102
+
+    @property
+    def dtype(self) -> Any: ...  # noqa: D102
+
+    def blocks(self) -> Iterator[Any]:
+        """All rows from the first to the last, as consecutive dense arrays or CSR matrices; the same every time."""
+
+
+class ArrayRows:
+    """Rows of anything that gives them by slices, such as a data set of h5py or an array of zarr.
+
+    Parameters
+    ----------
+    array : object
+        Two-dimensional: ``array[start:stop]`` gives rows.
+    """
+
+    def __init__(self, array: Any):
+        if len(array.shape) != 2:
+            raise ValueError(
+                f"Expected 2D array: X has {len(array.shape)} dimension(s), but samples × features has two."
+            )
+        self._array = array
+        self.shape: tuple[int, int] = tuple(map(int, array.shape))  # type: ignore[assignment]
+        self.dtype = np.dtype(array.dtype)
+        chunks = getattr(array, "chunks", None)
+        self.chunk_rows = int(chunks[0]) if chunks else 1
+        self.paths = _paths_of(array)
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Read some rows."""
+        return np.asarray(self._array[start:stop])
+
+    def blocks(self) -> Iterator[Array]:
+        """All rows, in pieces as they are stored."""
+        for start in range(0, self.shape[0], self.chunk_rows):
+            yield self.rows(start, start + self.chunk_rows)
+
+
+class CsrRows:
+    """Rows of a sparse matrix in CSR layout whose three arrays are on disk, as in the h5ad files of AnnData.
+
+    Parameters
+    ----------
+    data, indices : object
+        One-dimensional; slices are read when needed.
+    indptr : array-like
+        Read at once.
+    shape : tuple of int
+    """
+
+    def __init__(self, data: Any, indices: Any, indptr: Any, shape: tuple[int, int]):
+        self._data, self._indices = data, indices
+        self._indptr = np.asarray(indptr[:], np.int64)
+        self.shape: tuple[int, int] = tuple(map(int, shape))  # type: ignore[assignment]
+        self.dtype = np.dtype(data.dtype)
+        self.nnz = int(self._indptr[-1]) if len(self._indptr) else 0
+        rises = len(self._indptr) == self.shape[0] + 1 and self._indptr[0] == 0 and (np.diff(self._indptr) >= 0).all()
+        if not rises or len(data) != self.nnz or len(indices) != self.nnz:
+            raise ValueError(
+                f"X is not a valid sparse matrix: a CSR matrix of shape {self.shape} needs {self.shape[0] + 1} index "
+                f"pointers that rise from zero to the number of entries; there are {len(self._indptr)}, up to "
+                f"{self.nnz}, for {len(data)} entries."
+            )
+        self.paths = _paths_of(data)
+
+    @classmethod
+    def of_group(cls, group: Any) -> CsrRows:
+        """The matrix of a group of HDF5 or zarr, with its shape among the attributes."""
+        return cls(group["data"], group["indices"], group["indptr"], tuple(group.attrs["shape"]))
+
+    def rows(self, start: int, stop: int) -> sp.csr_array:
+        """Read some rows."""
+        stop = min(stop, self.shape[0])
+        first, last = self._indptr[start], self._indptr[stop]
+        indices = np.asarray(self._indices[first:last])
+        indptr = (self._indptr[start : stop + 1] - first).astype(indices.dtype, copy=False)
+        data = np.asarray(self._data[first:last])
+        return sp.csr_array((data, indices, indptr), shape=(stop - start, self.shape[1]))
+
+    def blocks(self) -> Iterator[sp.csr_array]:
+        """All rows, some thousand at a time."""
+        for start in range(0, self.shape[0], 4096):
+            yield self.rows(start, start + 4096)
+
+
+class NpyFile:
+    """A dense array in a file that `numpy.save` has written, read by ordinary reads and not mapped into memory.
+
+    A file that becomes shorter while it is read is then an error; a memory map would end the process.
+
+    Parameters
+    ----------
+    path : path-like
+        Of one or two dimensions, in C order.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.paths = (os.fspath(path),)
+        with open(path, "rb") as file:
+            version = np.lib.format.read_magic(file)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            self.shape, fortran, self.dtype = read(file)
+            self._offset = file.tell()
+        if fortran and len(self.shape) > 1:
+            raise ValueError(
+                f"{self.paths[0]} holds its array by columns. Save it in C order: numpy.ascontiguousarray(X)."
+            )
+        if self.dtype.hasobject:
+            raise ValueError(f"{self.paths[0]} holds objects, not numbers.")
+        self._row_bytes = int(np.prod(self.shape[1:])) * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def __getitem__(self, rows: slice) -> Array:
+        start, stop, _ = rows.indices(len(self))
+        return self.rows(start, stop)
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Read some rows."""
+        stop = min(stop, len(self))
+        out = np.empty((stop - start, *self.shape[1:]), self.dtype)
+        room = memoryview(out.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+        with open(self.paths[0], "rb", buffering=0) as file:
+            file.seek(self._offset + start * self._row_bytes)
+            filled = 0
+            while filled < len(room):
+                count = file.readinto(room[filled:])
+                if not count:
+                    raise EOFError(f"the file {self.paths[0]} ends before row {stop}: it has become shorter")
+                filled += count
+        return out
+
+    def blocks(self) -> Iterator[Array]:
+        """All rows, some megabytes at a time."""
+        step = max(1, 2**24 // max(1, self._row_bytes))
+        for start in range(0, len(self), step):
+            yield self.rows(start, start + step)
+
+
+def as_source(X: Any) -> RowBlocks | None:
+    """The source of rows that X is or holds; None if X is something else, such as an array in memory."""
+    if isinstance(X, np.ndarray) or sp.issparse(X):
+        return None
+    library, kind = type(X).__module__.partition(".")[0], type(X).__name__
+    if library == "anndata":
+        return _of_anndata(X, kind)
+    if library in ("h5py", "zarr"):
+        encoding = str(getattr(X, "attrs", {}).get("encoding-type", "")) if hasattr(X, "attrs") else ""
+        if encoding in CSR_NAMES:
+            return CsrRows.of_group(X)
+        if encoding in CSC_NAMES:
+            raise _by_columns()
+        return ArrayRows(X) if kind in ("Dataset", "Array") else None
+    is_one = callable(getattr(X, "blocks", None)) and hasattr(X, "shape") and hasattr(X, "dtype")
+    return X if is_one else None
+
+
+def _of_anndata(X: Any, kind: str) -> RowBlocks | None:
+    """The matrix of a backed AnnData, or one of its sparse data sets."""
+    if kind == "AnnData":
+        return as_source(X.X) if getattr(X, "isbacked", False) else None
+    group = getattr(X, "group", None)
+    if group is None:
+        return None
+    if getattr(X, "format", "csr") in CSC_NAMES:
+        raise _by_columns()
+    return CsrRows.of_group(group)
+
+
+def _by_columns() -> ValueError:
+    return ValueError(
+        "X is a sparse matrix on disk in CSC layout, by columns, but rows are read in blocks. Write it in CSR layout, "
+        "or read it into memory."
+    )
+
+
+def _paths_of(array: Any) -> tuple[str, ...]:
+    """The file in which an array of another library lies, if it says so."""
+    name = getattr(getattr(array, "file", None), "filename", None)
+    return tuple(getattr(array, "paths", ())) or ((name,) if isinstance(name, str) and os.path.isfile(name) else ())
