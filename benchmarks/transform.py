@@ -31,6 +31,10 @@ FITS = {
     "WeightedNMF, Kullback-Leibler": (partwise.WeightedNMF, {"loss": KL}, "weights"),
     "GraphNMF": (partwise.GraphNMF, {"graph_strength": 10.0}, ""),
     "GraphNMF, Kullback-Leibler": (partwise.GraphNMF, {"graph_strength": 10.0, "loss": KL}, ""),
+    "NMF, Huber": (partwise.NMF, {"loss": "huber"}, ""),
+    "NMF, l1": (partwise.NMF, {"loss": "l1"}, ""),
+    "NMF, Huber, missing entries": (partwise.NMF, {"loss": "huber", "missing": "nan"}, "holes"),
+    "NMF, β = 3": (partwise.NMF, {"loss": 3}, ""),
     "CauchyNMF": (partwise.CauchyNMF, {}, ""),
 }
 

@@ -35,9 +35,9 @@ def test_golden_files(file, tmp_path):
             continue
         codes = again.transform(expected["X"])
         if file.stem == "outliers":
-            # Its narrow loss has many minima for a sample: another one may be found, which must be about as good.
+            # Its narrow loss has many minima for a sample: others may be found, which together must be as good.
             found, before = (cauchy_loss(again, expected["X"], W) for W in (codes, expected["codes"]))
-            assert found < 1.25 * before
+            assert found <= before
             continue
         # Format 1 coded by multiplicative steps, which stop millionths from the minimum.
         atol = {"holes": 2e-6, "beta-divergence": 1e-5}.get(file.stem, 1e-9) * np.abs(expected["codes"]).max()

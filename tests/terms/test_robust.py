@@ -50,7 +50,7 @@ def test_unknown_entries_do_not_count(term, form):
     value = bound.value(State(as_operand(given, missing), W, H.T.copy()))
     np.testing.assert_allclose(value, loss(term, (X - W @ H)[known]), rtol=1e-12)
     model = Factorization(K, terms=[term], missing=missing, init=START, max_iter=20, tol=0).fit(given)
-    assert model.solver_ == ("coordinate" if form == "few holes" else "multiplicative")
+    assert model.solver_ == ("coordinate" if form == "few holes" else "newton")
     np.testing.assert_allclose(model.objective_, loss(term, (X - model.embedding_ @ model.components_)[known]))
     assert np.diff(model.history_["objective"]).max() <= 1e-10 * model.history_["objective"][0]
 
@@ -80,6 +80,29 @@ def test_kernels_by_definition(width, dtype):
     far = y.copy()
     kernels.impute_rows(x, far, scale, dtype(1e-30), False)
     np.testing.assert_array_equal(far, y)
+
+
+@pytest.mark.parametrize("term", LOSSES, ids=repr)
+def test_bounds_of_entries_lie_above_the_loss(term):
+    """Derivatives agree with finite differences, and the squared error is a bound for every step."""
+    form = term.bind(as_operand(X)).entrywise()
+    rows, y = form.rows("codes", slice(0, N)), START[0] @ START[1]
+    slope, bent, firm, second = (np.empty_like(y) for _ in range(4))
+    rows.derive(y, slope, bent, firm)
+    rows.bend(y, second)
+
+    def costs(y):
+        return np.vectorize(lambda r: loss(term, np.array([r])))(X - y)
+
+    h, kink = 1e-5, term.scale * (1.0 if isinstance(term, Huber) else min(term.truncation, 1e9))
+    smooth = np.abs(np.abs(X - y) - kink) > 2 * h
+    ahead, here, behind = costs(y + h), costs(y), costs(y - h)
+    np.testing.assert_allclose(slope[smooth], ((ahead - behind) / (2 * h))[smooth], atol=1e-6)
+    np.testing.assert_allclose((second / y**2)[smooth], ((ahead - 2 * here + behind) / h**2)[smooth], atol=1e-4)
+    np.testing.assert_allclose(rows.values(y), here.sum(axis=1))
+    assert not bent.any()
+    for t in (-1.0, -0.3, 0.1, 4.0):
+        assert (costs(y * (1 + t)) <= here + slope * y * t + 0.5 * firm * t**2 + 1e-12).all()
 
 
 @pytest.mark.parametrize("term", [TruncatedCauchy(1e6), Huber(1e3)], ids=repr)

@@ -21,6 +21,7 @@ from .counts import Counts
 from .rounding import is_resolved
 from .rows import RowMatrix
 from .squares import Squares
+from .tiles import Tile, Tiles
 from .types import Array, Factor, dot64
 
 
@@ -177,11 +178,23 @@ class Logarithmic:
 
 
 class EntryRows(ABC):
-    """Functions d of the entries y of some rows of F Gᵀ."""
+    """Functions d of the entries y of some rows of F Gᵀ.
+
+    Attributes
+    ----------
+    columns : ndarray of int, shape (rows, width), or None
+        Which rows of G belong to the entries, if only some count; None if all do.
+    """
+
+    columns: Array | None
 
     @abstractmethod
     def derive(self, y: Array, slope: Array, bent: Array, firm: Array) -> None:
         """Write the slopes d'(y) and the two curvatures of an :class:`Entrywise`, for y above the floor."""
+
+    @abstractmethod
+    def bend(self, y: Array, out: Array) -> None:
+        """Write the second derivatives with respect to log y, d''(y) y², which may be negative."""
 
     @abstractmethod
     def values(self, y: Array) -> Array:
@@ -196,8 +209,10 @@ class Entrywise:
 
     Attributes
     ----------
-    rows : callable
-        Some rows, chosen by a slice or an array, of a factor.
+    tiles : Tiles
+        The entries of X.
+    make : callable
+        Their functions, given a tile.
     growth : float
     is_firm : bool
         Whether `firm` may be other than zero.
@@ -211,13 +226,18 @@ class Entrywise:
         Under which a state remembers the value.
     """
 
-    rows: Callable[[Factor, Any], EntryRows]
+    tiles: Tiles
+    make: Callable[[Tile], EntryRows]
     growth: float
     is_firm: bool
     constant: float
     size: float
     floor: float
     key: Hashable
+
+    def rows(self, factor: Factor, rows: Any) -> EntryRows:
+        """Some rows of a factor, chosen by a slice or an array."""
+        return self.make(self.tiles.tile(factor, rows))
 
     def value(self, values: Array) -> float:
         """The value, given those of all rows."""

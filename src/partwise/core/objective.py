@@ -42,7 +42,8 @@ class Objective:
         return [
             part
             for term in self.terms
-            if not (term.offers_logarithms or term.offers_entrywise or term.offers_row_squares or term.orthogonality)
+            if not (term.offers_logarithms or term.offers_row_squares or term.orthogonality)
+            and (term.offers_quadratic or not term.offers_entrywise)
             and (part := term.quadratic(state, factor)) is not None
         ]
 
@@ -76,6 +77,12 @@ class Objective:
     def has_entrywise(self) -> bool:
         """Whether one term is a sum over entries, and all others are quadratics that can be swept row by row."""
         return self._others_are_quadratic([term for term in self.terms if not term.offers_entrywise])
+
+    @property
+    def beside_entrywise(self) -> Objective:
+        """The other terms."""
+        others = [term for term in self.terms if not term.offers_entrywise]
+        return Objective(others, codes=self.domains[CODES], components=self.domains[COMPONENTS])
 
     def row_squares(self) -> RowSquares:
         """The one term that has Gram matrices by rows."""

@@ -127,7 +127,9 @@ class BoundTerm(ABC):
     offers_logarithms : bool
         Whether :meth:`logarithmic` describes the term fully.
     offers_entrywise : bool
-        Whether :meth:`entrywise` describes the term fully.
+        Whether :meth:`entrywise` describes the term fully: codes for fixed components are then found by its steps.
+    fits_in_blocks : bool
+        Whether fits, too, make these steps, in blocks of rows.
     offers_row_squares : bool
         Whether :meth:`row_squares` describes the term fully.
     offers_entries : bool
@@ -151,6 +153,7 @@ class BoundTerm(ABC):
     from_residuals: ClassVar[bool] = False
     offers_logarithms: ClassVar[bool] = False
     offers_entrywise: bool = False
+    fits_in_blocks: bool = False
     offers_row_squares: ClassVar[bool] = False
     offers_entries: bool = True
     anchored: ClassVar[bool] = False

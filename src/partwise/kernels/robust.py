@@ -130,6 +130,65 @@ def impute_rows(x: Array, y: Array, scale: float, limit: float, huber: bool) -> 
 
 
 @compiled(fastmath=FAST, nogil=True)
+def derive_rows(
+    x: Array, v: Array, y: Array, scale: float, limit: float, huber: bool, slope: Array, curvature: Array
+) -> None:
+    """The slopes −2 v q (x − y) and the curvatures 2 v q y² of a squared error that lies above the loss.
+
+    Parameters
+    ----------
+    x, y, scale, limit, huber
+        As for `sum_rows`, without NaN.
+    v : ndarray of shape (rows, m) or (1, m)
+        Weights of the entries.
+    slope, curvature : ndarray of shape (rows, m)
+        Become the derivatives with respect to y, and with respect to its logarithm.
+    """
+    one, none = x.dtype.type(1), x.dtype.type(0)
+    inverse = one / scale
+    for i in range(len(x)):
+        data, fit, own, first, second = x[i], y[i], v[i if len(v) > 1 else 0], slope[i], curvature[i]
+        for j in range(len(data)):
+            residual = data[j] - fit[j]
+            e = (residual * inverse) * (residual * inverse)
+            trust = one / np.sqrt(max(e, one)) if huber else one / (one + e)
+            weight = own[j] * (trust + trust) if e <= limit else none
+            first[j] = -weight * residual
+            second[j] = weight * fit[j] * fit[j]
+
+
+@compiled(fastmath=FAST, nogil=True)
+def bend_rows(x: Array, v: Array, y: Array, scale: float, limit: float, huber: bool, out: Array) -> None:
+    """The second derivatives of the loss itself, times y², with arguments as `derive_rows` has them."""
+    one, none = x.dtype.type(1), x.dtype.type(0)
+    inverse, farthest = one / scale, one if huber else limit
+    for i in range(len(x)):
+        data, fit, own, bent = x[i], y[i], v[i if len(v) > 1 else 0], out[i]
+        for j in range(len(data)):
+            residual = (data[j] - fit[j]) * inverse
+            e = residual * residual
+            share = one if huber else (one - e) / ((one + e) * (one + e))
+            bent[j] = own[j] * (share + share) * fit[j] * fit[j] if e <= farthest else none
+
+
+@compiled(nogil=True)
+def measure_rows(x: Array, v: Array, y: Array, scale: float, limit: float, huber: bool, values: Array) -> None:
+    """The loss of every row, in units of scale², with arguments as `derive_rows` has them."""
+    one = x.dtype.type(1)
+    inverse = one / scale
+    for i in range(len(x)):
+        data, fit, own, total = x[i], y[i], v[i if len(v) > 1 else 0], 0.0
+        for j in range(len(data)):
+            root = abs(data[j] - fit[j]) * inverse
+            if huber:
+                cost = np.float64(root * root if root <= one else root + root - one)
+            else:
+                cost = np.log1p(np.float64(min(root * root, limit)))
+            total += np.float64(own[j]) * cost
+        values[i] = total
+
+
+@compiled(fastmath=FAST, nogil=True)
 def weigh_rows(x: Array, y: Array, scale: float, limit: float, huber: bool, floor: float, down: Array) -> None:
     """q x and q y, for a fit y of at least `floor`.
 

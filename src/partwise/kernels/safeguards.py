@@ -12,6 +12,9 @@ row, a step of length α changes its objective by no more than
 where −D is the derivative along the step. The bound is convex in α and zero at α = 0. The step is taken in full if the
 bound is not positive there; otherwise its length minimises the bound. Either way the objective cannot rise, and it need
 not be evaluated.
+
+If `growth` is positive, T is large where a tiny y grows, and tells little about the other entries. Since α ≤ 1, the sum
+of bent t² (1 + max(t, 0))^growth / 2 is another bound on what bends, and the longer of the two steps is taken.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from .options import FAST, compiled
 
 # No y that is bent falls by more than this share in one step. Functions may be infinite at zero, or flat.
 MOST_OF_Y = 0.999
+# The same where only the values before and after it are known.
+MOST_BOLDLY = 0.95
 # Bisections for the length that minimises the bound; it need not be exact.
 BISECTIONS = 20
 # Below this |t| the closed form of R(t) / t² loses more digits than a series.
@@ -65,6 +70,16 @@ def _along(bent: Array, y: Array, z: Array) -> tuple[float, float, float]:
         t = t if bent[p] > 0 else t * 0
         low, high = min(low, t), max(high, t)
     return total, low, high
+
+
+@compiled(nogil=True, error_model="numpy")
+def _at_most(bent: Array, y: Array, z: Array, growth: float) -> float:
+    """Σ bent t² (1 + max(t, 0))^growth."""
+    total = 0.0
+    for p in range(len(y)):
+        t = np.float64(z[p]) / np.float64(y[p])
+        total += np.float64(bent[p]) * t * t * (1 + max(t, 0.0)) ** growth
+    return total
 
 
 @compiled(nogil=True, error_model="numpy")
@@ -110,15 +125,33 @@ def step_length(D: float, C: float, E: float, lowest: float, highest: float, gro
 
 @compiled(nogil=True, error_model="numpy")
 def advance(
-    bent: Array, firm: Array, y: Array, z: Array, D: Array, E: Array, growth: float, floor: float, lengths: Array
+    bent: Array,
+    firm: Array,
+    y: Array,
+    z: Array,
+    D: Array,
+    E: Array,
+    growth: float,
+    floor: float,
+    gains: Array,
+    lengths: Array,
 ) -> None:
-    """The length of every row's step, which changes y by z; and y after it, in place, never below the floor."""
+    """The length of every row's step, which changes y by z; and y after it, in place, never below the floor.
+
+    A row that is known to gain by the whole step makes it, unless it would lose most of a y that is bent, which could
+    hardly leave zero again.
+    """
     for i in range(len(y)):
         C, lowest, highest = _along(bent[i], y[i], z[i])
+        whole = gains[i] and lowest >= -MOST_BOLDLY
         held = E[i]
         if len(firm) > 0:
             held += 0.5 * _along(firm[i], y[i], z[i])[0]
-        lengths[i] = step_length(D[i], C, held, lowest, highest, growth)
+        lengths[i] = 1.0 if whole else step_length(D[i], C, held, lowest, highest, growth)
+        if growth > 0 and lengths[i] < 1:
+            most = 2 * held + _at_most(bent[i], y[i], z[i], growth)
+            longest = min(1.0, MOST_OF_Y / -lowest) if lowest < 0 else 1.0
+            lengths[i] = max(lengths[i], min(longest, D[i] / most) if most > 0 else longest)
         length = y.dtype.type(lengths[i])
         for p in range(y.shape[1]):
             y[i, p] = max(y[i, p] + length * z[i, p], floor)

@@ -12,10 +12,12 @@ from ..core.domains import NON_NEGATIVE, Domain, Free, OneEntry, Simplex
 from ..core.objective import Objective
 from ..core.operand import Operand
 from ..core.projections import onto_simplex
+from ..core.scratch import Scratch
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array
 from .coordinate import Coordinate
+from .entry_steps import EntrySteps
 from .free import best_free
 from .gradient import descend_each
 from .multiplicative import Multiplicative, lifted
@@ -26,6 +28,8 @@ from .row_coordinate import RowCoordinate
 MAX_PASSES = 2000
 # Passes over a row with each of the terms through which another one is approached.
 EASY_PASSES = 50
+# The first steps from equal codes are gentle.
+GENTLE_STEPS = 4
 
 
 def coding_terms(terms: Iterable[BoundTerm], state: State) -> list[Term]:
@@ -59,15 +63,22 @@ def _coded(terms: list[Term], X: Operand, Ht: Array, codes: Domain, max_passes: 
     """The same for samples in memory."""
     start = None
     with X.at_work():
-        for hard in (term for term in terms if codes == NON_NEGATIVE and term.easier):
-            for easy in hard.easier:
-                stage = Objective([(easy if term is hard else term).bind(X) for term in terms])
-                start = code_rows(stage, X, Ht, min(EASY_PASSES, max_passes), start)
-        return code_rows(Objective([term.bind(X) for term in terms], codes=codes), X, Ht, max_passes, start)
+        bound = [term.bind(X) for term in terms]
+        for hard, own in zip(terms, bound, strict=True):
+            for easy in hard.easier if codes == NON_NEGATIVE else ():
+                stage = Objective([easy.bind(X) if term is own else term for term in bound])
+                start = code_rows(stage, X, Ht, min(EASY_PASSES, max_passes), start, roughly=True)
+        return code_rows(Objective(bound, codes=codes), X, Ht, max_passes, start)
 
 
 def code_rows(
-    objective: Objective, X: Operand, Ht: Array, max_passes: int = MAX_PASSES, start: Array | None = None
+    objective: Objective,
+    X: Operand,
+    Ht: Array,
+    max_passes: int = MAX_PASSES,
+    start: Array | None = None,
+    *,
+    roughly: bool = False,
 ) -> Array:
     """Minimise an objective that does not couple samples over their codes, each row separately and to convergence.
 
@@ -81,13 +92,20 @@ def code_rows(
         Most passes over a row.
     start : ndarray of shape (n_samples, n_components), optional
         Where to begin, for objectives that are not convex; by default all entries are equal.
+    roughly : bool, default=False
+        Whether a few digits are enough.
     """
     k = Ht.shape[1]
-    tolerance = float(np.finfo(X.dtype).eps)
+    tolerance = float(np.finfo(X.dtype).eps) ** (0.25 if roughly else 1)
     domain = objective.domains[CODES]
     if domain != NON_NEGATIVE:
         return _code_in(domain, objective, State(X, np.full((X.shape[0], k), 1 / k, X.dtype), Ht), max_passes)
-    if objective.has_logarithms or objective.has_entrywise:
+    if objective.has_entrywise:
+        state = State(X, _level(X, Ht) if start is None else start, Ht)
+        steps = EntrySteps(objective, state, CODES, Scratch(), own_grams=True)
+        steps.repeat(max_passes, tolerance, GENTLE_STEPS if start is None else 0)
+        return steps.F
+    if objective.has_logarithms:
         state = State(X, _level(X, Ht) if start is None else start, Ht)
         return Newton(objective).code(state, max_passes, tolerance)
     if objective.without_quadratic() and not objective.has_row_squares:

@@ -55,7 +55,8 @@ def is_swept(objective: Objective) -> bool:
 
 def steps_in_blocks(objective: Objective) -> bool:
     """Whether blocks of rows make the steps."""
-    return objective.has_entrywise and is_swept(objective)
+    fits = any(term.fits_in_blocks for term in objective.terms if term.offers_entrywise)
+    return fits and objective.has_entrywise and is_swept(objective)
 
 
 def keeps_domains(objective: Objective) -> bool:
@@ -197,13 +198,9 @@ class Newton(Extrapolating):
 
     def code(self, state: State, max_passes: int, tolerance: float) -> Array:
         """Codes for fixed components, each row until its own steps gain nothing more."""
-        if not self._in_blocks:
-            if self._objective.logarithmic(state, CODES).is_tangent:
-                return self._code_by_tangents(state, max_passes, tolerance)
-            return self._stepped_rows(state, CODES, max_passes, tolerance)[0]
-        steps = EntrySteps(self._objective, state, CODES, self._scratch, own_grams=True)
-        steps.repeat(max_passes, tolerance)
-        return steps.F
+        if self._objective.logarithmic(state, CODES).is_tangent:
+            return self._code_by_tangents(state, max_passes, tolerance)
+        return self._stepped_rows(state, CODES, max_passes, tolerance)[0]
 
     def _code_by_tangents(self, state: State, max_passes: int, tolerance: float) -> Array:
         """The same with a new tangent for every step."""

@@ -22,7 +22,7 @@ from ..core.forms import Entrywise, Quadratic, Split
 from ..core.operand import Operand
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..core.tiles import Tiles
+from ..core.tiles import DenseTiles, ListedTiles, Tiles
 from ..core.types import CODES, Array, Factor
 from ..core.units import Powers, no_function
 from .entries import Observed, check_weights, observed_entries
@@ -116,9 +116,9 @@ class BoundDivergence(BoundTerm):
         limits = np.finfo(X.dtype)
         self._floor = X.dtype.type(float(limits.eps) ** 1.5 * X.mean() or float(limits.tiny) ** 0.5)
         self._X = X
+        self.offers_entrywise = beta != 2
         # If β < 2, zeros of X have a curvature far from that of other entries, and no Gram matrix stands for both.
-        curved_alike = beta > 2 or (beta != 2 and is_mostly_positive(X))
-        self.offers_entrywise = self._observed is None and curved_alike
+        self.fits_in_blocks = self._observed is None and (beta > 2 or (beta != 2 and is_mostly_positive(X)))
         if beta <= 0:
             self._refuse_zeros(X)
 
@@ -150,14 +150,21 @@ class BoundDivergence(BoundTerm):
         return state.recall(self._key, None, lambda: self._evaluate(state, CODES)[0])
 
     def entrywise(self) -> Entrywise:
-        """A sum over entries, unless only those of a sparse pattern count."""
+        """A sum over entries."""
         return self._entrywise
 
     @cached_property
     def _entrywise(self) -> Entrywise:
-        X = self._X
-        tiles = Tiles(X.array, self._weights, self._sample_weight, X.missing is None)
-        return entrywise(tiles, self.beta, float(self._floor), X.shape[0], self._key)
+        return entrywise(self._tiles, self.beta, float(self._floor), self._key)
+
+    @cached_property
+    def _tiles(self) -> Tiles:
+        """The entries that count."""
+        X, s, seen = self._X, self._sample_weight, self._observed
+        if seen is None:
+            return DenseTiles(X.array, self._weights, s, X.missing is None)
+        weighed = seen.weight is not None or s is not None
+        return ListedTiles(seen.with_data(seen.x), seen.combined(s) if weighed else None)
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
         """It has no quadratic form."""

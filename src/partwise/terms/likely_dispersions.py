@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from ..core.operand import BLOCK_BYTES, Operand
-from ..core.tiles import Tiles
+from ..core.tiles import DenseTiles
 from ..core.types import CODES, Array
 from .entries import observed_entries
 
@@ -60,11 +60,11 @@ def _likelihoods(X: Operand, W: Array, Ht: Array) -> Array:
         for each, alpha in zip(total, GRID, strict=True):
             each += np.bincount(seen.indices, v * _log_density(seen.x, y, alpha), m)
         return total
-    tiles = Tiles(X.array, None, weight, X.missing is None)
+    tiles = DenseTiles(X.array, None, weight, X.missing is None)
     height = max(1, BLOCK_BYTES // (8 * m))
     for start in range(0, X.shape[0], height):
         rows = slice(start, min(start + height, X.shape[0]))
-        x, v = tiles.tile(CODES, rows)
+        x, v, _ = tiles.tile(CODES, rows)
         y = (W[rows] @ Ht.T).astype(np.float64)
         for each, alpha in zip(total, GRID, strict=True):
             each += np.sum(v * _log_density(x, y, alpha), axis=0)

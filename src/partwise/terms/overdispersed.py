@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -25,7 +24,6 @@ from ..core.operand import BLOCK_BYTES, Operand
 from ..core.scratch import Scratch
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..core.tiles import Tiles
 from ..core.types import CODES, OTHER, Array, Factor
 from ..core.units import Powers, Unscalable, no_function
 from .poisson import BoundKullbackLeibler
@@ -173,14 +171,9 @@ class BoundNegativeBinomial(BoundKullbackLeibler):
         height = max(LEAST_ROWS, BLOCK_BYTES // (X.shape[1] * X.dtype.itemsize))
         for start in range(rows.start, rows.stop, height):
             block = slice(start, min(start + height, rows.stop))
-            x, v = self._tiles.tile(CODES, block)
+            x, v, _ = self._tiles.tile(CODES, block)
             y = np.matmul(state.W[block], H, out=self._scratch.get("y", x.shape, X.dtype))
             yield block, x, v, y
-
-    @cached_property
-    def _tiles(self) -> Tiles:
-        X = self._X
-        return Tiles(X.array, self._weights, self._sample_weight, X.missing is None)
 
     def _listed(self, state: State) -> tuple[Array, Array, Array, Array]:
         """The listed entries, their weights, dispersions and parts of W H; each as a single row."""

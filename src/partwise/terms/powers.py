@@ -19,7 +19,7 @@ import numpy as np
 
 from ..core.forms import EntryRows, Entrywise
 from ..core.tiles import Tiles
-from ..core.types import CODES, Array, Factor
+from ..core.types import Array
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class DivergenceRows(EntryRows):
 
     x: Array
     v: Array
+    columns: Array | None
     beta: float
 
     def derive(self, y: Array, slope: Array, bent: Array, firm: Array) -> None:
@@ -38,6 +39,12 @@ class DivergenceRows(EntryRows):
         a, b = (beta - 1, 0.0) if beta > 2 else (0.0, 2 - beta)
         derive(self.x, self.v, y, beta, a, b, 2 * (beta - 1) / beta if len(firm) else 0.0, slope, bent, firm)
 
+    def bend(self, y: Array, out: Array) -> None:
+        """Both parts, also where one is concave."""
+        from ..kernels.divergences import derive
+
+        derive(self.x, self.v, y, self.beta, self.beta - 1, 2 - self.beta, 0.0, np.empty_like(y), out, out[:0])
+
     def values(self, y: Array) -> Array:
         """The divergences from y."""
         from ..kernels.divergences import measure
@@ -47,15 +54,12 @@ class DivergenceRows(EntryRows):
         return values
 
 
-def entrywise(tiles: Tiles, beta: float, floor: float, n_samples: int, key: Any) -> Entrywise:
+def entrywise(tiles: Tiles, beta: float, floor: float, key: Any) -> Entrywise:
     """The form of a divergence between the entries of `tiles` and y."""
-
-    def rows(factor: Factor, which: Any) -> DivergenceRows:
-        return DivergenceRows(*tiles.tile(factor, which), beta)
-
-    size = sum(_size(*tiles.tile(CODES, slice(i, i + 256)), beta) for i in range(0, n_samples, 256))
+    size = sum(_size(tile.x, tile.v, beta) for tile in tiles.all())
     return Entrywise(
-        rows,
+        tiles,
+        lambda tile: DivergenceRows(*tile, beta),
         growth=beta - 2 if beta > 2 else beta - 3,
         is_firm=1 < beta < 2,
         constant=0.0 if beta in (0, 1) else size / (beta * (beta - 1)),

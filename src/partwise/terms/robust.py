@@ -24,12 +24,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.forms import Coupling, Quadratic, Split
+from ..core.forms import Coupling, Entrywise, Quadratic, Split
 from ..core.operand import ENTRIES_BYTES, Operand
 from ..core.rows import Diagonal
 from ..core.state import State
@@ -39,6 +40,7 @@ from ..core.units import Powers, no_function
 from .divergence import Block, BoundDivergence
 from .entries import known_counts
 from .frobenius import Frobenius
+from .robust_rows import robust_entries
 
 # Even without truncation an entry this far away, in squared scales, has no weight: sums of logarithms stay finite.
 FARTHEST = 1e30
@@ -197,14 +199,21 @@ class BoundRobustLoss(BoundDivergence):
         self._loss = loss
         # The numbers that the compiled loops take.
         self._given = X.dtype.type(loss.scale), X.dtype.type(loss.limit), loss.huber
-        # Where few entries are known, the multiplicative rules touch only these.
         self.offers_quadratic = self._observed is None and self._weights is None
+        self.offers_entrywise = True
+        self.fits_in_blocks = not self.offers_quadratic
 
     def value(self, state: State) -> float:
         """The loss."""
         if not self.offers_quadratic:
             return super().value(state)
-        return state.recall(("robust loss", self), None, lambda: self._total(state))
+        return state.recall(self._key, None, lambda: self._total(state))
+
+    @cached_property
+    def _entrywise(self) -> Entrywise:
+        loss = self._loss
+        given = float(loss.scale), loss.limit, loss.huber
+        return robust_entries(self._tiles, *given, self._X.dtype, self._key)
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic:
         """The squared error of the imputed data, which lies above the loss."""
