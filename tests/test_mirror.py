@@ -43,6 +43,7 @@ ELSEWHERE = {
     "kernels/descent": "kernels/test_kernels",
     "kernels/neighbors": "graphs/test_searches",
     "kernels/robust": "terms/test_robust",
+    "kernels/safeguards": "solvers/test_entry_steps, solvers/test_codes",
     "plots/choices": "plots/test_displays, plots/test_curves",
     "plots/components": "plots/test_displays",
     "plots/convergence": "plots/test_displays, plots/test_views",
