@@ -45,11 +45,16 @@ PEERS = {
 
 def python(script, threads=1):
     """The last number that a script prints, run in a new process with this many threads."""
+    return numbers(script, threads)[-1]
+
+
+def numbers(script, threads=1):
+    """All numbers that a script prints, run in a new process with this many threads."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     environment = {**os.environ, **dict.fromkeys(names, str(threads)), "PYTHONWARNINGS": "ignore"}
     command = [sys.executable, "-c", script]
     out = subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout
-    return float(out.split()[-1])
+    return [float(word) for word in out.split()]
 
 
 def memory(n=200_000, m=100, k=50):

@@ -28,18 +28,20 @@ def value(x, F, G, linear, ridge):
 
 
 def step(
-    counts, F, G, linear, ridge, steps=1, tolerance=0.0, links=None, scale=None, held=None, keeps_sum=False, alpha=None
-):
+    counts, F, G, linear, ridge, steps=1, tolerance=0.0, links=None, scale=None, held=None, keeps_sum=False, alpha=None,
+    common=None,
+):  # fmt: skip
     """New rows and the sums of logarithms, by the kernel."""
     k, dtype = F.shape[1], F.dtype
     scale = np.ones(k, dtype) if scale is None else scale
     none = (*NO_LINKS, np.zeros(0, dtype), np.zeros(0, np.intp), np.zeros((0, 0), dtype), 0.0)
     held = np.zeros((1, k), bool) if held is None else held
     alpha = np.empty((0, 0), dtype) if alpha is None else alpha
+    common = (np.empty((0, 0), dtype), np.ones(1, dtype)) if common is None else common
     new, logs = F.copy(), np.empty(len(F))
     newton_rows(
         counts.indptr, counts.indices, counts.data, counts.data, G, linear, ridge, FLOORS[dtype.type], scale,
-        *(none if links is None else links), 0, steps, tolerance, held, keeps_sum, alpha, new, logs,
+        *(none if links is None else links), 0, steps, tolerance, held, keeps_sum, alpha, *common, new, logs,
     )  # fmt: skip
     return new, logs
 
@@ -83,6 +85,34 @@ def test_no_step_rises_and_many_reach_the_minimum(seed, m):
 
         best = minimize(phi, np.maximum(start, 1e-3), bounds=[(0, None)] * 5, method="L-BFGS-B", tol=1e-12).fun
         assert phi(ended[i]) <= best + 1e-6 * (1 + abs(best))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_another_gram_matrix(seed):
+    """Rows that also have a quadratic in common fall, to where a general optimiser finds nothing better."""
+    counts, F, G = problem(seed)
+    rng, x = np.random.RandomState(seed), counts.toarray()
+    Z = rng.gamma(1.0, size=(9, 4)) * 10.0 ** (seed % 4 - 2)
+    B, weights = Z.T @ Z, rng.uniform(0.5, 2, size=len(F) if seed % 2 else 1)
+    linear, ridge = G.sum(axis=0) - rng.uniform(size=(len(F), 4)), np.zeros((1, 4))
+
+    def values(F, rows=slice(None)):
+        weight = np.broadcast_to(weights, len(x))[rows]
+        return value(x[rows], F, G, linear[rows], ridge) + weight * np.einsum("ij,jl,il->i", F, B, F)
+
+    new, before = F, values(F)
+    for _ in range(30):
+        new, _ = step(counts, new, G, linear, ridge, common=(B, weights))
+        after = values(new)
+        assert (after <= before + 1e-12 * (1 + np.abs(before))).all()
+        before = after
+    for i, reached in enumerate(before):
+
+        def phi(f, i=i):
+            return values(f[None], slice(i, i + 1))[0]
+
+        best = minimize(phi, new[i] + 1e-6, bounds=[(0, None)] * 4, method="L-BFGS-B", tol=1e-12).fun
+        assert reached <= best + 1e-6 * (1 + abs(best))
 
 
 def test_linked_rows_fall_together():

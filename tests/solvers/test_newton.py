@@ -17,7 +17,7 @@ from partwise import (
 )
 from partwise.domains import Fixed, Simplex
 from partwise.solvers import tied_rows
-from partwise.terms import L1, BetaDivergence, LocalCoordinates, NeighborGraph
+from partwise.terms import L1, BetaDivergence, Frobenius, LocalCoordinates, NeighborGraph
 
 RNG = np.random.RandomState(0)
 MEAN = RNG.gamma(0.6, size=(60, 4)) @ RNG.gamma(0.6, size=(4, 25))
@@ -64,6 +64,8 @@ CASES = {
     "fixed entries": (summed(components=Fixed(np.zeros((4, 25)), RNG.uniform(size=(4, 25)) < 0.3)), X),
     "fixed codes": (summed(codes=Fixed(START[0][:, :1])), X),
     "fixed components, others on the simplex": (summed(components=Fixed(START[1][:1], rest=Simplex())), X),
+    "and squared errors": (summed(Frobenius()), MANY_ZEROS),
+    "and squared errors, linked": (summed(Frobenius(), NeighborGraph(10.0)), MANY_ZEROS),
     "parts of a paper": (LocalNMF(4, init=START), X),
 }
 

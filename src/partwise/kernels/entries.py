@@ -35,3 +35,19 @@ def weigh(x: Array, weights: Array, row_weights: Array, v: Array, weighed: Array
                 value = row[j]
                 own_v[j] = own if value == value else none
                 own_weighed[j] = own * value if value == value else none
+
+
+@compiled(nogil=True)
+def mark_known(x: Array, weights: Array, row_weights: Array, v: Array) -> None:
+    """v alone, as `weigh` gives it."""
+    one, none = x.dtype.type(1), x.dtype.type(0)
+    for i in range(x.shape[0]):
+        row, own_v = x[i], v[i]
+        own = row_weights[i] if len(row_weights) > 0 else one
+        if len(weights) > 0:
+            given = weights[i]
+            for j in range(len(row)):
+                own_v[j] = own * given[j] if row[j] == row[j] else none
+        else:
+            for j in range(len(row)):
+                own_v[j] = own if row[j] == row[j] else none

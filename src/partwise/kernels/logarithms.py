@@ -1,6 +1,6 @@
 """Newton steps on the rows of a Poisson likelihood: minimise over f ≥ 0, one row at a time,
 
-    φ(f) = linear · f + Σ_j ridge_j f_j² − Σ_p c_p log(f · g_p)
+    φ(f) = linear · f + Σ_j ridge_j f_j² + weight f B fᵀ − Σ_p c_p log(f · g_p)
 
 with c_p > 0 the counts of the row and g_p the rows of the other factor that they belong to. Arrays that do not vary
 over the rows come with a single row.
@@ -26,9 +26,8 @@ from ..core.types import Array
 from .dispersion import artanh_series, slack, soft_length, soften
 from .gathered import CHUNK, WIDTH, add_products, dot, gather
 from .options import FAST, compiled
+from .row_models import add_common, energy_of_common, exchange, gradient_of_common, solve_model
 
-# Passes over the quadratic model; it need not be solved more exactly than it holds.
-MODEL_PASSES, MODEL_TOLERANCE = 10, 1e-3
 # An entry of b never falls by more than this share in one step.
 MOST_OF_B = 0.999
 
@@ -77,63 +76,6 @@ def _move(b: Array, z: Array, length: float, floor: float) -> None:
     """b + length · z, never below the floor."""
     for p in range(len(b)):
         b[p] = max(b[p] + length * z[p], floor)
-
-
-@compiled(fastmath=FAST, nogil=True)
-def _solve_model(Q: Array, gradient: Array, lowest: Array, width: int, d: Array, slope: Array) -> None:
-    """d ≈ argmin of gradient · d + ½ dᵀ Q d over d ≥ lowest, by coordinate descent. Q is symmetric."""
-    d[:width] = 0
-    slope[:width] = gradient[:width]
-    first = 0.0
-    for turn in range(MODEL_PASSES):
-        gained = 0.0
-        for a in range(width):
-            curvature = Q[a, a]
-            old = d[a]
-            flat = lowest[a] if slope[a] > 0 else old
-            new = max(old - slope[a] / curvature, lowest[a]) if curvature > 0 else flat
-            step = new - old
-            if step != 0:
-                d[a] = new
-                row = Q[a]
-                for b in range(width):
-                    slope[b] += step * row[b]
-                gained += step * step * curvature
-        if turn == 0:
-            first = gained
-        elif gained <= MODEL_TOLERANCE * first:
-            break
-
-
-@compiled(fastmath=FAST, nogil=True)
-def _exchange(Q: Array, gradient: Array, lowest: Array, width: int, d: Array, slope: Array) -> None:
-    """The same with Σ d = 0: the entry of least slope takes from that of largest slope, until little is gained."""
-    d[:width] = 0
-    slope[:width] = gradient[:width]
-    most = 0.0
-    for _ in range(MODEL_PASSES * width):
-        taker, giver = 0, -1
-        for a in range(width):
-            if slope[a] < slope[taker]:
-                taker = a
-            if d[a] > lowest[a] and (giver < 0 or slope[a] > slope[giver]):
-                giver = a
-        if giver < 0 or slope[giver] <= slope[taker]:
-            break
-        difference = slope[giver] - slope[taker]
-        curvature = Q[taker, taker] + Q[giver, giver] - 2 * Q[taker, giver]
-        step = d[giver] - lowest[giver]
-        if curvature * step > difference:
-            step = difference / curvature
-        d[taker] += step
-        d[giver] -= step
-        up, down = Q[taker], Q[giver]
-        for b in range(width):
-            slope[b] += step * (up[b] - down[b])
-        gained = step * (difference - step * curvature / 2)
-        most = max(most, gained)
-        if gained <= MODEL_TOLERANCE * most / width:
-            break
 
 
 @compiled(nogil=True)
@@ -193,6 +135,8 @@ def _newton_step(
     keeps_sum: bool,
     x: Array,
     alpha: Array,
+    B: Array,
+    weight: float,
 ) -> float:
     """One step on a row, in place, leaving b = f · g; returns the decrease it promises to first order.
 
@@ -207,6 +151,7 @@ def _newton_step(
     for j in range(k):
         columns[j] = j
         gradient[j] = linear[j] + 2 * ridge[j] * f[j]
+    gradient_of_common(B, weight, f, gradient)
     for start in range(0, count, CHUNK):
         stop = min(start + CHUNK, count)
         gather(indices[start:stop], G, g)
@@ -239,15 +184,16 @@ def _newton_step(
         if len(alpha) > 0:
             soften(alpha[start:stop], b[start:stop], v[: stop - start])
         add_products(g, v[: stop - start], active, scaled, Q)
+    add_common(B, weight, active, Q)
     for a in range(width):
         Q[a, a] += 2 * ridge[active[a]]
         for other in range(a):
             Q[other, a] = Q[a, other]
     if keeps_sum:
-        _exchange(Q, gradient, lowest, width, d, slope)
+        exchange(Q, gradient, lowest, width, d, slope)
     else:
-        _solve_model(Q, gradient, lowest, width, d, slope)
-    promised, kept = 0.0, 0.0
+        solve_model(Q, gradient, lowest, width, d, slope)
+    promised, kept = 0.0, energy_of_common(B, weight, active, d)
     for a in range(width):
         promised -= gradient[a] * d[a]
         kept += ridge[active[a]] * d[a] * d[a]
@@ -333,6 +279,8 @@ def newton_rows(
     held: Array,
     keeps_sum: bool,
     dispersion: Array,
+    B: Array,
+    weights: Array,
     F: Array,
     logs: Array,
 ) -> None:
@@ -342,7 +290,8 @@ def newton_rows(
     Σ_p c_p log(f · g_p / x_p) of each row, unless it is empty. Rows may be joined by sparse links and by cliques, as in
     `kernels.descent`, and then see the new values of those before them; `link_indptr` is empty if they are not. Entries
     that are `held` stay as they are; rows that keep their sum have one of 1. `dispersion` has α for every
-    row, in one column, or for every row of G, in one row; it is empty for a Poisson likelihood.
+    row, in one column, or for every row of G, in one row; it is empty for a Poisson likelihood. B may be
+    empty too, and its weights are those of all rows, or one for all.
     """
     n, k = len(indptr) - 1, F.shape[1]
     longest = 1
@@ -380,7 +329,7 @@ def newton_rows(
             promised = _newton_step(
                 f, own, c, G, given, curvature, floor,
                 b[:count], y[:count], z[:count], g, scaled, Q, columns, small, stays, keeps_sum,
-                x[first:end], alpha[: min(count, len(alpha))],
+                x[first:end], alpha[: min(count, len(alpha))], B, weights[row if len(weights) > 1 else 0],
             )  # fmt: skip
             if promised <= tolerance * mass:
                 break

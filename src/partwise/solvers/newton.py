@@ -160,7 +160,7 @@ class Newton(Extrapolating):
         links, logs = self._chain.of(system.coupled, F), np.empty(len(F) if factor == COMPONENTS else 0)
         domain = self._objective.domains[factor]
         held, keeps_sum = domain.held(F, factor), isinstance(domain, Simplex) and not stretching
-        how = (held, keeps_sum, form.dispersion)
+        how = (held, keeps_sum, form.dispersion, system.B if system.B.any() else system.B[:0], system.weight)
 
         def step(rows: slice) -> None:
             for block in form.counts.blocks(factor, rows):

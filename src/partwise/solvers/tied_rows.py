@@ -37,8 +37,8 @@ def tightness(objective: Objective, state: State) -> float:
 def moved_together(objective: Objective, state: State, chain: Chain) -> Array | None:
     """Better codes: close to the minimum of the quadratic models of all rows together.
 
-    None if they are hardly tied, if their models take too much memory, or if it cannot be shown that the objective
-    falls.
+    None if they are hardly tied, if another term has a Gram matrix, if the models take too much memory, or if it cannot
+    be shown that the objective falls.
     """
     F, n, k = np.ascontiguousarray(state.W), *state.W.shape
     if objective.domains[CODES] != NON_NEGATIVE or F.nbytes * k > MODEL_BYTES or tightness(objective, state) <= TIED:
@@ -47,6 +47,8 @@ def moved_together(objective: Objective, state: State, chain: Chain) -> Array | 
     from ..kernels.own_grams import descend_own
 
     system, form = system_of(objective, state, CODES), objective.logarithmic(state, CODES)
+    if system.B.any():
+        return None
     G = np.ascontiguousarray(state.Ht)
     linear = np.broadcast_to(form.linear - 2 * system.push, F.shape)
     pulls, grams = np.empty_like(F), np.empty((n, k, k), F.dtype)

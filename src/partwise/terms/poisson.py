@@ -9,6 +9,7 @@ The first sum is linear in either factor, and only positive entries of X enter t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +17,7 @@ import scipy.sparse as sp
 
 from ..core.counts import Counts, DenseCounts, SparseCounts
 from ..core.forms import Logarithmic
-from ..core.operand import Operand
+from ..core.operand import BLOCK_BYTES, Operand
 from ..core.state import State
 from ..core.types import CODES, OTHER, Array, Factor
 from .divergence import BoundDivergence, is_mostly_positive
@@ -104,10 +105,27 @@ class BoundKullbackLeibler(BoundDivergence):
             V = seen.with_data(seen.combined(s))
             return np.asarray((V if factor == CODES else V.T) @ G)
         out = np.zeros_like(state[factor])
-        for rows, x in state.X.row_blocks(state.X.shape[1] * state.X.dtype.itemsize):
-            V = np.broadcast_to(self._block_weights(rows, x), x.shape)
+        for rows, V in self._weight_blocks():
             if factor == CODES:
                 out[rows] = V @ G
             else:
                 out += V.T @ G[rows]
         return out
+
+    def _weight_blocks(self) -> Iterator[tuple[slice, Array]]:
+        """V by blocks of samples: zero where X is unknown. The next block may reuse the memory."""
+        from ..kernels.entries import mark_known
+
+        X, s = self._X, self._sample_weight
+        n, m = X.shape
+        if sp.issparse(X.array):
+            for rows, x in X.row_blocks(m * X.dtype.itemsize):
+                yield rows, np.broadcast_to(self._block_weights(rows, x), x.shape)
+            return
+        height = max(1, BLOCK_BYTES // (m * X.dtype.itemsize))
+        room, none = np.empty((height, m), X.dtype), np.empty((0, 0), X.dtype)
+        for start in range(0, n, height):
+            rows = slice(start, min(start + height, n))
+            given = none if self._weights is None else self._weights[rows].astype(X.dtype, copy=False)
+            mark_known(X.array[rows], given, np.empty(0, X.dtype) if s is None else s[rows], room[: rows.stop - start])
+            yield rows, room[: rows.stop - start]

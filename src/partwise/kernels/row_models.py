@@ -1,0 +1,96 @@
+"""Quadratic models of single rows: minimise gradient · d + ½ dᵀ Q d over steps d that keep a row non-negative."""
+
+from __future__ import annotations
+
+from ..core.types import Array
+from .options import FAST, compiled
+
+# Passes over the quadratic model; it need not be solved more exactly than it holds.
+MODEL_PASSES, MODEL_TOLERANCE = 10, 1e-3
+
+
+@compiled(fastmath=FAST, nogil=True)
+def solve_model(Q: Array, gradient: Array, lowest: Array, width: int, d: Array, slope: Array) -> None:
+    """d ≈ argmin of gradient · d + ½ dᵀ Q d over d ≥ lowest, by coordinate descent. Q is symmetric."""
+    d[:width] = 0
+    slope[:width] = gradient[:width]
+    first = 0.0
+    for turn in range(MODEL_PASSES):
+        gained = 0.0
+        for a in range(width):
+            curvature = Q[a, a]
+            old = d[a]
+            flat = lowest[a] if slope[a] > 0 else old
+            new = max(old - slope[a] / curvature, lowest[a]) if curvature > 0 else flat
+            step = new - old
+            if step != 0:
+                d[a] = new
+                row = Q[a]
+                for b in range(width):
+                    slope[b] += step * row[b]
+                gained += step * step * curvature
+        if turn == 0:
+            first = gained
+        elif gained <= MODEL_TOLERANCE * first:
+            break
+
+
+@compiled(fastmath=FAST, nogil=True)
+def exchange(Q: Array, gradient: Array, lowest: Array, width: int, d: Array, slope: Array) -> None:
+    """The same with Σ d = 0: the entry of least slope takes from that of largest slope, until little is gained."""
+    d[:width] = 0
+    slope[:width] = gradient[:width]
+    most = 0.0
+    for _ in range(MODEL_PASSES * width):
+        taker, giver = 0, -1
+        for a in range(width):
+            if slope[a] < slope[taker]:
+                taker = a
+            if d[a] > lowest[a] and (giver < 0 or slope[a] > slope[giver]):
+                giver = a
+        if giver < 0 or slope[giver] <= slope[taker]:
+            break
+        difference = slope[giver] - slope[taker]
+        curvature = Q[taker, taker] + Q[giver, giver] - 2 * Q[taker, giver]
+        step = d[giver] - lowest[giver]
+        if curvature * step > difference:
+            step = difference / curvature
+        d[taker] += step
+        d[giver] -= step
+        up, down = Q[taker], Q[giver]
+        for b in range(width):
+            slope[b] += step * (up[b] - down[b])
+        gained = step * (difference - step * curvature / 2)
+        most = max(most, gained)
+        if gained <= MODEL_TOLERANCE * most / width:
+            break
+
+
+@compiled(fastmath=FAST, nogil=True)
+def gradient_of_common(B: Array, weight: float, f: Array, gradient: Array) -> None:
+    """Add that of weight · f B fᵀ; B is symmetric, and may be empty."""
+    for j in range(len(B)):
+        total = f[0] * 0
+        for other in range(len(f)):
+            total += B[j, other] * f[other]
+        gradient[j] += 2 * weight * total
+
+
+@compiled(fastmath=FAST, nogil=True)
+def add_common(B: Array, weight: float, active: Array, Q: Array) -> None:
+    """Add the curvature of weight · f B fᵀ for the active columns, below the diagonal and on it."""
+    if len(B) > 0:
+        for a in range(len(active)):
+            for b in range(a + 1):
+                Q[a, b] += 2 * weight * B[active[a], active[b]]
+
+
+@compiled(fastmath=FAST, nogil=True)
+def energy_of_common(B: Array, weight: float, active: Array, d: Array) -> float:
+    """weight · d B dᵀ, d having an entry for every active column."""
+    total = 0.0
+    if len(B) > 0:
+        for a in range(len(active)):
+            for b in range(len(active)):
+                total += weight * B[active[a], active[b]] * d[a] * d[b]
+    return total
