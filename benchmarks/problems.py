@@ -27,6 +27,30 @@ def problem(name):
     return *made(*shapes[name]), f"made-up ({name})"
 
 
+@cache
+def many_digits(n):
+    """(X, y, name): digits of unit norm in float32, from mnist70k.npz in the folder of data if the user put it there.
+
+    Otherwise the images of the test set, and as many copies, moved by up to two pixels and blurred with others of their
+    class, as it takes.
+    """
+    if (real_data.FOLDER / "mnist70k.npz").is_file():
+        with np.load(real_data.FOLDER / "mnist70k.npz") as file:
+            return normalize(file["X"][:n].astype(np.float32)), file["y"][:n], "mnist"
+    X, y, name = problem("mnist")
+    rng = np.random.default_rng(0)
+    copies = [X.astype(np.float32)]
+    classes = {digit: np.flatnonzero(y == digit) for digit in np.unique(y)}
+    for _ in range(-(-n // len(X)) - 1):
+        others = np.array([rng.choice(classes[digit]) for digit in y])
+        share = rng.uniform(0, 0.3, size=(len(X), 1))
+        moved = ((1 - share) * X + share * X[others]).reshape(-1, 28, 28)
+        steps = rng.integers(-2, 3, size=(len(X), 2))
+        moved = np.stack([np.roll(image, step, axis=(0, 1)) for image, step in zip(moved, steps, strict=True)])
+        copies.append(normalize(moved.reshape(len(X), -1)).astype(np.float32))
+    return np.vstack(copies)[:n], np.tile(y, len(copies))[:n], f"jittered copies of {name}"
+
+
 def as_type(X, dtype):
     """The data in float32 or float64, without a copy if possible."""
     return X.astype(dtype, copy=False)

@@ -41,7 +41,7 @@ ELSEWHERE = {
     "files/layout": "files/test_written_tables",
     "files/plain": "test_persistence, test_saved_parameters",
     "kernels/descent": "kernels/test_kernels",
-    "kernels/neighbors": "graphs/test_searches",
+    "kernels/neighbors": "graphs/test_searches, graphs/test_cells, graphs/test_pairs",
     "kernels/robust": "terms/test_robust",
     "kernels/safeguards": "solvers/test_entry_steps, solvers/test_codes",
     "plots/choices": "plots/test_displays, plots/test_curves",

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
 from partwise import ConceptFactorization, GraphNMF, KernelGraphNMF, LocalCoordinateNMF, NormalizedCut
-from partwise.graphs import neighbor_graph
+from partwise.graphs import neighbor_graph, neighbors
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -71,10 +71,10 @@ def test_classes_are_known(model):
         clone(model).fit(X)
 
 
-def test_neighbours_can_be_found_approximately():
-    pytest.importorskip("pynndescent")
+def test_neighbours_can_be_found_approximately(monkeypatch):
+    monkeypatch.setattr(neighbors, "LEAST_ROWS", 100)
     model = LocalCoordinateNMF(4, coordinate_strength=0.1, graph_strength=1.0, neighbors_method="approximate")
-    assert model.set_params(max_iter=2, tol=0).fit(X).graph_method_ == "descent"
+    assert model.set_params(max_iter=2, tol=0).fit(X).graph_method_ == "cells"
 
 
 def test_cuts_take_no_labels():

@@ -1,21 +1,15 @@
 """The ways to find neighbours: which one is taken, and that the fast ones find what a full sort finds."""
 
-import importlib.util
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
 
 from partwise import GraphNMF
 from partwise.graphs import choose_search, nearest_neighbors, neighbor_graph, neighbors, searches
 
 METRICS = ["cosine", "euclidean"]
-needs_pynndescent = pytest.mark.skipif(
-    importlib.util.find_spec("pynndescent") is None,
-    reason="pynndescent is not installed: pip install 'partwise[bench]'",
-)
 
 
 @pytest.fixture
@@ -104,57 +98,26 @@ def test_threads_change_nothing(container, threads, monkeypatch):
 
 def test_the_choice(monkeypatch):
     few, sparse = np.ones((10, 2)), sp.csr_array(np.eye(3))
-    assert choose_search(few) == choose_search(few, "exact") == "products"
+    assert choose_search(few) == choose_search(few, "exact") == choose_search(few, "approximate") == "products"
     assert choose_search(sparse) == choose_search(sparse, "exact") == "index"
+    monkeypatch.setattr(neighbors, "LEAST_ROWS", 9)
+    assert choose_search(few, "approximate") == "cells"
+    assert choose_search(few) == "products"
     monkeypatch.setattr(neighbors, "EXACT_ROWS", 9)
-    assert choose_search(few, "exact") == choose_search(few, within=False) == "products"
-    monkeypatch.setattr(neighbors, "find_spec", lambda name: object())
-    assert choose_search(few) == choose_search(few, "approximate") == "descent"
+    assert choose_search(few) == choose_search(few.tolist()) == "cells"
+    assert choose_search(few, "exact") == "products"
     with pytest.raises(ValueError, match="with sparse data"):
         choose_search(sparse, "approximate")
     with pytest.raises(ValueError, match="method='fast' was given"):
         nearest_neighbors(few, 1, method="fast")
 
 
-def test_without_pynndescent_the_search_is_exact_and_says_so(monkeypatch):
-    monkeypatch.setattr(neighbors, "find_spec", lambda name: None)
-    monkeypatch.setattr(neighbors, "EXACT_ROWS", 100)
-    X = load_digits().data[:150]
-    with pytest.warns(UserWarning, match=r"150 samples are searched exactly.*pip install 'partwise\[neighbors\]'"):
-        links = nearest_neighbors(X, 3)
-    assert (links != nearest_neighbors(X, 3, method="exact")).nnz == 0
-    with pytest.raises(ImportError, match="needs pynndescent"):
-        neighbor_graph(X, 3, method="approximate")
-    with pytest.warns(UserWarning, match="searched exactly") as messages:
-        GraphNMF(3, graph_strength=10.0, n_neighbors=3, tol=0, max_iter=2).fit(X)
-    assert len(messages) == 1
-
-
 def test_the_estimator_says_what_it_did():
     X = load_digits().data[:100]
     settings = {"n_components": 3, "tol": 0, "max_iter": 2}
-    assert GraphNMF(graph_strength=10.0, **settings).fit(X).graph_method_ == "products"
+    model = GraphNMF(graph_strength=10.0, **settings).fit(X)
+    assert (model.graph_method_, model.graph_recall_) == ("products", 1.0)
     assert GraphNMF(graph_strength=10.0, **settings).fit(sp.csr_array(X)).graph_method_ == "index"
     assert GraphNMF(graph_strength=10.0, **settings, graph=neighbor_graph(X)).fit(X).graph_method_ == "given"
     assert GraphNMF(**settings, graph_strength=0).fit(X).graph_method_ == "none"
     assert not hasattr(GraphNMF(), "graph_method_")
-
-
-@needs_pynndescent
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("metric", METRICS)
-def test_the_approximate_search_finds_nearly_all(metric):
-    X = np.abs(make_blobs(4000, 30, centers=20, cluster_std=2.0, random_state=0)[0])
-    X[[5, 77]] = 0
-    exact, found = (nearest_neighbors(X, 5, metric, method=method) for method in ("exact", "approximate"))
-    assert exact.multiply(found).sum() / exact.sum() > 0.95
-    assert found.diagonal().sum() == 0
-    counts = np.diff(found.indptr)
-    assert (counts[[5, 77]] == 0).all()
-    assert (np.delete(counts, [5, 77]) == 5).all()
-    assert found[:, [5, 77]].nnz == 0
-    assert (nearest_neighbors(X, 5, metric, method="approximate") != found).nnz == 0
-    assert (
-        GraphNMF(3, graph_strength=10.0, neighbors_method="approximate", tol=0, max_iter=1).fit(X).graph_method_
-        == "descent"
-    )

@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.door import read_data, values_of
+from ..core.operand import Operand
+from ..core.storage import as_operand
 from ..core.types import Array, IntArray
 
 # A block of rows holds at most this many numbers (16 MB), and two blocks give at most BLOCK_ROWS² products (8 MB).
@@ -29,6 +31,13 @@ def read_samples(X: Any, name: str = "X") -> Any:
             f"It must lie between {SMALLEST:g} and {LARGEST:g}; divide {name} by its largest entry."
         )
     return X
+
+
+def read_operand(X: Any, name: str = "X") -> Operand:
+    """Samples as an operand; data that are not in memory were checked when they were opened."""
+    if isinstance(X, Operand):
+        return as_operand(read_samples(X.array, name)) if X.in_memory else X
+    return as_operand(read_samples(X, name))
 
 
 def read_new_samples(X_new: Any, X_train: Any) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""The searches behind :func:`nearest_neighbors`: by blocked products, by an inverted index, by approximate descent."""
+"""The exact searches behind :func:`nearest_neighbors`: by blocked products and by an inverted index."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from ..core.threads import Workers, thread_count
+from ..core.operand import Operand
+from ..core.threads import Workers
 from ..core.types import Array, IntArray
 from .samples import block_rows, blocks_of
 
@@ -23,8 +25,6 @@ LARGEST_SIZE = 2.0**20
 # Rows and columns of a block of products by an index: a row of products stays in the first-level cache. One divides the
 # other.
 INDEX_ROWS, INDEX_COLUMNS = 256, 2048
-# The approximate search looks for at least this many neighbours: with fewer it misses more of those asked for.
-DESCENT_NEIGHBORS = 30
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Query:
 
     Attributes
     ----------
-    X, X_train : ndarray or csr_array
+    X, X_train : Operand
     p : int
     norms : ndarray of shape (n_samples,)
         ‖a‖.
@@ -41,18 +41,21 @@ class Query:
         s_a and s_b.
     half : ndarray of shape (n_train,)
         ‖b / s_b‖² / 2; infinite for samples that are no sample's neighbours.
+    unit : bool
+        Whether samples are compared by their directions: the scales are their norms.
     within : bool
         Whether X and X_train are the same samples, which are not their own neighbours. New samples may equal
         training samples and still count as new.
     """
 
-    X: Any
-    X_train: Any
+    X: Operand
+    X_train: Operand
     p: int
     norms: Array
     scales: Array
     train_scales: Array
     half: Array
+    unit: bool
     within: bool
 
 
@@ -81,7 +84,7 @@ def search_index(query: Query) -> IntArray:
     """Exact, for sparse samples: an inverted index lists, for every feature, the training samples that have it."""
     from ..kernels.neighbors import index_products, index_starts
 
-    A, index = query.X, query.X_train.tocsc()
+    A, index = query.X.array, query.X_train.array.tocsc()
     columns = blocks_of(index.shape[0], INDEX_COLUMNS)
     starts = index_starts(index.indptr, index.indices, INDEX_COLUMNS, len(columns))
 
@@ -97,47 +100,20 @@ def search_index(query: Query) -> IntArray:
     return lists.nearest
 
 
-def search_descent(query: Query) -> IntArray:
-    """Approximate, for many dense samples: nearest-neighbour descent (Dong, Moses & Li 2011) by pynndescent.
-
-    The distances of the neighbours it finds are recomputed, so that order and ties are those of the exact search. The
-    few samples for which it finds too few are searched exactly.
-    """
-    from pynndescent import NNDescent
-
-    n = query.X.shape[0]
-    alive = np.flatnonzero(query.norms > 0)
-    X = np.empty((len(alive), query.X.shape[1]), np.float32)
-    for part in blocks_of(len(alive), block_rows(query.X)):
-        X[part] = _scaled(query.X[alive[part]], query.scales[alive[part]], np.float32)
-    size = min(max(2 * query.p, DESCENT_NEIGHBORS) + 1, len(alive))
-    # Rows have unit norm under the cosine metric, so the Euclidean distance gives the same ranking.
-    descent = NNDescent(X, metric="euclidean", n_neighbors=size, random_state=0, n_jobs=thread_count())
-    neighbors = np.asarray(descent.neighbor_graph[0], np.intp)
-    # The last place stays free, as in every complete list.
-    candidates = np.full((n, size + 1), -1, np.intp)
-    candidates[alive, :size] = np.where(neighbors >= 0, alive[neighbors], -1)
-    candidates[candidates == np.arange(n)[:, None]] = -1
-    found = np.full((n, query.p), -1, np.intp)
-    _settled(query, Lists(np.zeros(candidates.shape, np.float32), candidates), np.zeros(n), found)
-    short = alive[(found[alive] < 0).any(axis=1)]
-    if len(short):
-        found[short] = _blocked(query, np.float64, query.p, short).nearest
-    return found
-
-
 def _settled(query: Query, lists: Lists, margins: Array, found: IntArray) -> IntArray:
     """Fill `found` from lists of rough scores; returns the rows that could not be settled."""
     from ..kernels.neighbors import settle
 
+    X = query.X.array
+
     def task(rows: slice) -> IntArray:
-        A, scales = query.X[rows], query.scales[rows]
+        A, scales = X[rows], query.scales[rows]
         candidates = lists.best[rows], lists.nearest[rows], margins[rows], found[rows]
-        return rows.start + settle(A, query.X_train, scales, query.train_scales, query.half, *candidates)
+        return rows.start + settle(A, query.X_train.array, scales, query.train_scales, query.half, *candidates)
 
     workers = Workers()
     with workers.open():
-        return np.concatenate(workers.map(task, blocks_of(len(found), block_rows(query.X))))
+        return np.concatenate(workers.map(task, blocks_of(len(found), block_rows(X))))
 
 
 @dataclass(frozen=True)
@@ -155,18 +131,19 @@ class Lists:
 
 def _blocked(query: Query, dtype: Any, size: int, chosen: IntArray | None = None) -> Lists:
     """The `size` best of the chosen rows (all by default), by products of dense blocks."""
+    X, X_train = query.X.array, query.X_train.array
 
     def products(rows: slice, cols: slice) -> Array:
         which = rows if chosen is None else chosen[rows]
-        A = _scaled(query.X[which], query.scales[which], dtype)
+        A = scaled(X[which], query.scales[which], dtype)
         if query.within and chosen is None and rows == cols:
             return np.asarray(A @ A.T)
-        return np.asarray(A @ _scaled(query.X_train[cols], query.train_scales[cols], dtype).T)
+        return np.asarray(A @ scaled(X_train[cols], query.train_scales[cols], dtype).T)
 
     n = query.X.shape[0] if chosen is None else len(chosen)
     lists = Lists.empty(n, size, dtype)
-    columns = blocks_of(query.X_train.shape[0], block_rows(query.X_train))
-    _fill(lists, query, products, blocks_of(n, block_rows(query.X)), columns, chosen)
+    columns = blocks_of(X_train.shape[0], block_rows(X_train))
+    _fill(lists, query, products, blocks_of(n, block_rows(X)), columns, chosen)
     return lists
 
 
@@ -205,7 +182,9 @@ def _fill(
         workers.map(task, [pair for pair in product(rows, columns) if not symmetric or pair[1].stop > pair[0].start])
 
 
-def _scaled(block: Array, scales: Array, dtype: Any) -> Array:
+def scaled(block: Any, scales: Array, dtype: Any) -> Any:
     """Rows divided by their scales."""
-    scaled: Array = np.divide(block, scales[:, None], dtype=np.float64).astype(dtype, copy=False)
-    return scaled
+    if sp.issparse(block):
+        values = np.divide(block.data, np.repeat(scales, np.diff(block.indptr)), dtype=np.float64)
+        return sp.csr_array((values.astype(dtype, copy=False), block.indices, block.indptr), shape=block.shape)
+    return np.divide(block, scales[:, None], dtype=np.float64).astype(dtype, copy=False)

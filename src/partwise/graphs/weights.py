@@ -9,9 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.door import read_links
-from ..core.types import Array
-from .neighbors import Method, Metric, nearest_neighbors
-from .samples import block_rows, blocks_of, link_sources, read_new_samples, read_samples, row_dots
+from ..core.operand import Operand
+from ..core.threads import Workers
+from ..core.types import Array, IntArray
+from .approximate import Plan
+from .neighbors import Method, Metric, find_neighbors, nearest_neighbors
+from .pairs import held_rows, over_pairs
+from .samples import block_rows, blocks_of, link_sources, read_new_samples, read_operand, row_dots
 
 EdgeWeights = Literal["binary", "heat", "cosine"]
 
@@ -57,8 +61,8 @@ def neighbor_graph(
     """
     # Refuse a wrong choice of weights before searching for neighbours.
     _check_weights(edge_weights, bandwidth)
-    X = read_samples(X)
-    links = nearest_neighbors(X, n_neighbors, metric, method=method)
+    X = read_operand(X)
+    links = find_neighbors(X, n_neighbors, metric, method).links
     return weigh_links(links.maximum(links.T), X, edge_weights=edge_weights, bandwidth=bandwidth)
 
 
@@ -69,6 +73,9 @@ def new_sample_links(
     metric: Metric = "cosine",
     edge_weights: EdgeWeights = "binary",
     bandwidth: float | None = None,
+    *,
+    method: Method = "auto",
+    plan: Plan | None = None,
 ) -> Any:
     """Edge weights from new samples to their nearest training samples.
 
@@ -85,6 +92,8 @@ def new_sample_links(
         As for the training graph, see :func:`neighbor_graph`.
     bandwidth : float, default=None
         The bandwidth of the training graph, needed for heat weights: a new sample alone cannot define it.
+    method, plan
+        How neighbours are found, see :func:`nearest_neighbors`.
 
     Returns
     -------
@@ -98,7 +107,7 @@ def new_sample_links(
             "Give the one it was built with, or heat_bandwidth(X_train, links)."
         )
     X_new, X_train = read_new_samples(X_new, X_train)
-    links = nearest_neighbors(X_new, n_neighbors, metric, X_train=X_train)
+    links = nearest_neighbors(X_new, n_neighbors, metric, X_train=X_train, method=method, plan=plan)
     return weigh_links(links, X_new, X_train, edge_weights=edge_weights, bandwidth=bandwidth)
 
 
@@ -189,7 +198,10 @@ def _cosines(A: Any, B: Any) -> Array:
 def _over_links(function: Callable[[Any, Any], Array], links: Any, X: Any, X_train: Any) -> Array:
     """function(A, B) over all links, a block at a time: row t of A and of B are the two ends of link t."""
     if X_train is None:
-        X = X_train = read_samples(X)
+        operand = read_operand(X)
+        if not operand.in_memory:
+            return _over_stored_links(function, links, operand)
+        X = X_train = operand.array
     else:
         X, X_train = read_new_samples(X, X_train)
     sources = link_sources(links)
@@ -197,4 +209,19 @@ def _over_links(function: Callable[[Any, Any], Array], links: Any, X: Any, X_tra
     for part in blocks_of(links.nnz, min(block_rows(X), block_rows(X_train))):
         ends = X[sources[part]], X_train[links.indices[part]]
         values[part] = function(*(rows.astype(np.float64) for rows in ends))
+    return values
+
+
+def _over_stored_links(function: Callable[[Any, Any], Array], links: Any, X: Operand) -> Array:
+    """The same for samples that are read block by block."""
+
+    def of_pairs(A: Any, B: Any, first: IntArray, second: IntArray) -> Array:
+        parts = blocks_of(len(first), block_rows(A))
+        return np.concatenate([function(*(E.astype(np.float64) for E in (A[first[p]], B[second[p]]))) for p in parts])
+
+    values = np.empty(links.nnz)
+    for rows, A in held_rows(X):
+        part = slice(links.indptr[rows.start], links.indptr[rows.stop])
+        first = np.repeat(np.arange(A.shape[0]), np.diff(links.indptr[rows.start : rows.stop + 1]))
+        values[part] = over_pairs(of_pairs, A, X, first, links.indices[part], Workers())
     return values

@@ -156,6 +156,54 @@ def settle(
 
 
 @compiled(nogil=True)
+def pair_products(A: Array, B: Array, first: IntArray, second: IntArray, out: Array) -> None:
+    """⟨a, b⟩ of pairs of rows."""
+    for t in range(len(first)):
+        out[t] = _dot(A[first[t]], B[second[t]])
+
+
+@compiled(nogil=True)
+def sparse_pair_products(
+    indptr: IntArray,
+    indices: IntArray,
+    data: Array,
+    other_indptr: IntArray,
+    other_indices: IntArray,
+    other_data: Array,
+    first: IntArray,
+    second: IntArray,
+    out: Array,
+) -> None:
+    """⟨a, b⟩ of pairs of rows of two CSR matrices with sorted indices."""
+    for t in range(len(first)):
+        total = 0.0
+        i, last = indptr[first[t]], indptr[first[t] + 1]
+        j, other_last = other_indptr[second[t]], other_indptr[second[t] + 1]
+        while i < last and j < other_last:
+            if indices[i] == other_indices[j]:
+                total += np.float64(data[i]) * np.float64(other_data[j])
+                i += 1
+                j += 1
+            elif indices[i] < other_indices[j]:
+                i += 1
+            else:
+                j += 1
+        out[t] = total
+
+
+@compiled(nogil=True)
+def rank_candidates(scores: Array, candidates: IntArray, best: Array, found: IntArray) -> None:
+    """The nearest candidates of every row by exact scores, rounded; −1 marks places without a candidate.
+
+    `best` (infinite) and `found` (−1) hold fewer columns, and get scores and samples from near to far.
+    """
+    for i in range(len(candidates)):
+        for t in range(candidates.shape[1]):
+            if candidates[i, t] >= 0:
+                _offer(best[i], found[i], _rounded(scores[i, t]), candidates[i, t])
+
+
+@compiled(nogil=True)
 def index_starts(indptr: IntArray, holders: IntArray, width: int, n_blocks: int) -> IntArray:
     """Where every block of `width` samples begins in the list of every feature; the last row is where lists end."""
     starts = np.empty((n_blocks + 1, len(indptr) - 1), np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -17,25 +18,24 @@ from ..core.types import CODES, Array, Factor, IntArray
 from ..core.units import Powers, no_function
 from ..graphs import (
     check_graph,
-    choose_search,
     edit_by_labels,
+    find_neighbors,
     heat_bandwidth,
-    neighbor_graph,
     new_sample_links,
+    plan_search,
     shared_neighbors,
     warn_if_distances,
     warn_if_scattered,
     weigh_links,
 )
-from ..graphs.neighbors import Method, Search
+from ..graphs.neighbors import Search
 from .gauge import Gauged
 from .new_codes import BoundNewCodes
 from .penalties import check_strength
 from .smoothness import BoundSmoothness
 
-GraphOrigin = Search | Literal["shared", "given"]
-# How new samples are linked: n_neighbors, metric, edge_weights, bandwidth.
-Linking = tuple[int, Any, Any, float | None]
+# How new samples are linked: n_neighbors, metric, edge_weights, bandwidth, neighbors_method.
+Linking = tuple[int, Any, Any, float | None, Any]
 
 # At least this share of the samples must have a neighbour with which they share enough known features.
 LEAST_LINKED = 0.5
@@ -44,6 +44,23 @@ ONLY_BINARY = (
     "edge_weights={!r} was given with missing entries: the few features that two samples share suffice to find "
     "neighbours, but not to weight them. Use edge_weights='binary', or give your own graph."
 )
+
+
+@dataclass(frozen=True)
+class GraphOrigin:
+    """Where a graph comes from.
+
+    Attributes
+    ----------
+    search : {"products", "index", "cells", "shared", "given", "none"}
+        How the neighbours were found, see :class:`partwise.graphs.Neighbors`; by the features known in both samples;
+        or not at all.
+    recall : float
+        The share of neighbours that the search found, 1.0 unless it was approximate.
+    """
+
+    search: Search | Literal["shared", "given", "none"]
+    recall: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +79,7 @@ class NeighborGraph(Term):
     use_labels : bool, default=False
         Link all samples of one class and remove all edges between classes; y = −1 leaves a sample's edges as they are.
     neighbors_method : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are found, see :func:`partwise.graphs.nearest_neighbors`. New samples are linked exactly.
+        How neighbours are found, see :func:`partwise.graphs.nearest_neighbors`.
     """
 
     strength_name = "graph_strength"
@@ -81,12 +98,12 @@ class NeighborGraph(Term):
     ) -> BoundTerm:
         """Build or check the graph."""
         strength = check_strength("The strength of NeighborGraph", self.strength)
-        search, edges, bandwidth = self._edges(X)
+        origin, edges, bandwidth = self._edges(X)
         groups = None
         if self.use_labels and y is not None and (y >= 0).any():
             edges, groups = edit_by_labels(edges, y)
-        linking = (self.n_neighbors, self.metric, self.edge_weights, bandwidth)
-        return BoundNeighborGraph(edges, groups, strength, X, linking, search)
+        linking = (self.n_neighbors, self.metric, self.edge_weights, bandwidth, self.neighbors_method)
+        return BoundNeighborGraph(edges, groups, strength, X, linking, origin)
 
     @property
     def penalises(self) -> Factor:
@@ -100,21 +117,20 @@ class NeighborGraph(Term):
 
     def _edges(self, X: Operand) -> tuple[GraphOrigin, Any, float | None]:
         """Where the graph comes from, its edge weights, and the bandwidth that new samples will need."""
-        search: GraphOrigin = "given"
         if self.graph is None and X.missing is not None:
-            return "shared", self._shared_edges(X), None
+            return GraphOrigin("shared"), self._shared_edges(X), None
         if self.graph is None:
-            search = choose_search(X.array, self.neighbors_method)
-            method: Method = "approximate" if search == "descent" else "exact"
-            links = neighbor_graph(X.array, self.n_neighbors, self.metric, method=method)
+            found = find_neighbors(X, self.n_neighbors, self.metric, self.neighbors_method)
+            origin, links = GraphOrigin(found.search, found.recall), found.links.maximum(found.links.T)
         else:
+            origin = GraphOrigin("given")
             links = check_graph(self.graph(X.array) if callable(self.graph) else self.graph, X.shape[0])
         bandwidth = self.bandwidth
         if self.edge_weights == "heat" and bandwidth is None and X.missing is None:
-            bandwidth = heat_bandwidth(X.array, links)
+            bandwidth = heat_bandwidth(X, links)
         if self.graph is None:
-            links = weigh_links(links, X.array, edge_weights=self.edge_weights, bandwidth=bandwidth)
-        return search, links, bandwidth
+            links = weigh_links(links, X, edge_weights=self.edge_weights, bandwidth=bandwidth)
+        return origin, links, bandwidth
 
     def _shared_edges(self, X: Operand) -> Any:
         """Samples are linked if either is among the nearest of the other, by the features known in both."""
@@ -138,8 +154,7 @@ class BoundNeighborGraph(BoundSmoothness):
     ----------
     edges : csr_array
         Edge weights, without those of the cliques.
-    search : {"products", "index", "descent", "given"}
-        How the neighbours were found, see :func:`partwise.graphs.choose_search`.
+    origin : GraphOrigin
     """
 
     def __init__(
@@ -149,7 +164,7 @@ class BoundNeighborGraph(BoundSmoothness):
         strength: float,
         X: Operand,
         linking: Linking,
-        search: GraphOrigin,
+        origin: GraphOrigin,
     ):
         matrices: list[RowMatrix] = [] if groups is None else [Cliques(groups, strength, X.dtype)]
         super().__init__("graph", [*matrices, Links.laplacian(edges, strength, X.dtype)])
@@ -158,28 +173,29 @@ class BoundNeighborGraph(BoundSmoothness):
         self._strength = strength
         self._X = X
         self._linking = linking
-        self.search = search
+        self.origin = origin
 
     def with_strength(self, strength: float) -> BoundNeighborGraph:
         """The same graph."""
-        return BoundNeighborGraph(self.edges, self._groups, strength, self._X, self._linking, self.search)
+        return BoundNeighborGraph(self.edges, self._groups, strength, self._X, self._linking, self.origin)
 
     def consider(self, n_components: int) -> None:
         """Warn if the graph falls into more pieces than there are components, or if a given one holds distances."""
-        if self.search == "given" and self._X.missing is None:
+        if self.origin.search == "given" and self._X.missing is None:
             warn_if_distances(self.edges, self._X.array)
         warn_if_scattered(self.edges, n_components, groups=self._groups)
 
     def for_new(self, state: State) -> Term:
         """New samples are pulled towards the codes of their nearest training samples."""
-        kept = self._X.kept
-        return LinkedCodes(self._strength, *self._linking, kept.array, state.W, kept.missing)
+        kept, method = self._X.kept, self._linking[-1]
+        return LinkedCodes(self._strength, *self._linking[:4], kept.array, state.W, kept.missing, method)
 
 
-def graph_origin(terms: Iterable[BoundTerm]) -> GraphOrigin | Literal["none"]:
+def graph_origin(terms: Iterable[BoundTerm]) -> GraphOrigin:
     """Where the graph among the terms comes from, gauged or not."""
     penalties = (term.penalty if isinstance(term, Gauged) else term for term in terms)
-    return next((term.search for term in penalties if isinstance(term, BoundNeighborGraph)), "none")
+    graphs = (term.origin for term in penalties if isinstance(term, BoundNeighborGraph))
+    return next(graphs, GraphOrigin("none"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +213,8 @@ class LinkedCodes(Term):
         Their codes.
     missing : {None, "nan", "unstored"}, default=None
         Which of their entries are unknown.
+    neighbors_method : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are found, see :func:`partwise.graphs.nearest_neighbors`.
     """
 
     strength: float
@@ -207,6 +225,7 @@ class LinkedCodes(Term):
     samples: Any
     codes: Array
     missing: Any = None
+    neighbors_method: Any = "auto"
 
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
@@ -220,11 +239,16 @@ class LinkedCodes(Term):
         squares = np.einsum("ij,ij->i", codes, codes, dtype=np.float64)
         return BoundNewCodes(self, "graph", lambda state: form, float(links.sum(axis=0) @ squares))
 
+    @cached_property
+    def _plan(self) -> Any:
+        """What an approximate search among the training samples needs to know, found out once."""
+        return plan_search(self.samples, self.n_neighbors, self.metric, self.neighbors_method)
+
     def _links(self, X: Operand) -> Any:
         """Edge weights from new to training samples; by the features known in both, where some are missing."""
         if X.missing is None and self.missing is None:
             linking = (self.n_neighbors, self.metric, self.edge_weights, self.bandwidth)
-            return new_sample_links(X.array, self.samples, *linking)
+            return new_sample_links(X.array, self.samples, *linking, method="exact", plan=self._plan)
         if self.edge_weights != "binary":
             raise ValueError(ONLY_BINARY.format(self.edge_weights))
         known = {"missing": X.missing, "X_train": self.samples, "missing_train": self.missing}

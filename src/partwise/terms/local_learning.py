@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor, dot64
 from ..core.units import Powers, no_function
-from ..graphs import local_predictors, nearest_neighbors, rbf_bandwidth, warn_if_scattered
+from ..graphs import local_predictors, nearest_neighbors, plan_search, rbf_bandwidth, warn_if_scattered
 from ..graphs.predictors import Kernel, check_predictors
 from .new_codes import BoundNewCodes
 from .penalties import check_strength
@@ -162,11 +163,17 @@ class PredictedCodes(Term):
     samples: Any
     codes: Array
 
+    @cached_property
+    def _plan(self) -> Any:
+        """What an approximate search among the training samples needs to know, found out once."""
+        return plan_search(self.samples, self.n_neighbors, self.metric)
+
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
     ) -> BoundTerm:
         """Predict the codes of the new samples. Predictions, and so pulls, may have either sign."""
-        links = nearest_neighbors(X.array, self.n_neighbors, self.metric, X_train=self.samples)
+        how = {"X_train": self.samples, "method": "exact", "plan": self._plan}
+        links = nearest_neighbors(X.array, self.n_neighbors, self.metric, **how)
         G = local_predictors(
             links, X.array, self.samples, kernel=self.kernel, bandwidth=self.bandwidth, ridge=self.ridge
         )
