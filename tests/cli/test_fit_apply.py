@@ -237,7 +237,7 @@ def test_mistakes_are_one_sentence(capsys, here, arguments, sentence):
 
 def test_interruption_writes_no_model(capsys, monkeypatch, here):
     monkeypatch.setattr(
-        "partwise.solvers.coordinate.Coordinate.sweep", lambda self, point: signal.raise_signal(signal.SIGINT)
+        "partwise.solvers.coordinate.Coordinate.steps", lambda self, point: signal.raise_signal(signal.SIGINT)
     )
     code, _, err = run(capsys, "fit", "NMF", "digits.npz", "--output", "m.npz")
     assert (code, err) == (130, "partwise fit: interrupted before the end, no model was written.\n")

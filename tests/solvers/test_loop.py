@@ -204,7 +204,7 @@ def test_an_interrupt_before_the_first_sweep_leaves_no_model():
 
 
 def test_an_interrupt_inside_the_first_sweep_leaves_no_model(monkeypatch):
-    monkeypatch.setattr("partwise.solvers.coordinate.Coordinate.sweep", lambda self, point: interrupt())
+    monkeypatch.setattr("partwise.solvers.coordinate.Coordinate.steps", lambda self, point: interrupt())
     model = NMF(K)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)

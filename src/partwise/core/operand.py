@@ -7,17 +7,18 @@ beside those of `core.storage` (in memory) and `core.stored` (read block by bloc
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from .indices import narrow
 from .threads import Workers
-from .types import Array
+from .types import CODES, Array, Factor
 
 Missing = Literal["nan", "unstored"] | None
 
@@ -43,6 +44,26 @@ class BlockFunction(Protocol[R]):
         """What the rows give; the operand `block` holds them as its rows `own`."""
 
 
+class CodePass(NamedTuple):
+    """The codes of one fit in a pass over the rows.
+
+    Attributes
+    ----------
+    Ht : ndarray of shape (m, k)
+    code_rows : callable
+        Given a slice of rows and X[rows] Hᵀ, returns the codes of these rows. Called from several threads.
+    sample_weight : ndarray of shape (n,), optional
+        How often each sample counts.
+    product : ndarray of shape (n, k), optional
+        X Hᵀ, if it is already known.
+    """
+
+    Ht: Array
+    code_rows: CodeRows
+    sample_weight: Array | None = None
+    product: Array | None = None
+
+
 class Operand(ABC):
     """Data X, n samples × m features; most methods require non-negative entries.
 
@@ -62,6 +83,8 @@ class Operand(ABC):
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     lent: bool = False
+    # Products of more columns than this gain little.
+    best_columns: ClassVar[int] = 200
 
     def __init__(self, X: Any, missing: Missing = None, sample_weight: Array | None = None):
         self._X = X
@@ -70,15 +93,26 @@ class Operand(ABC):
         self.missing: Missing = missing
         self.sample_weight = sample_weight
         self._workers = Workers()
+        self._source: Self | None = None
 
     @cached_property
     def kept(self) -> Operand:
         """The data for a model to keep: a copy, made once, if the memory is the caller's."""
         return type(self)(self._X.copy(), self.missing, self.sample_weight) if self.lent else self
 
-    def weighed(self, sample_weight: Array | None) -> Operand:
-        """The same data with other sample weights."""
-        return type(self)(self._X, self.missing, sample_weight)
+    def weighed(self, sample_weight: Array | None) -> Self:
+        """The same data with other sample weights; products with them are shared."""
+        other = copy(self)
+        # What depends on the weights is computed again; what does not is computed once for all.
+        for name in ("kept", "squared_norm"):
+            other.__dict__.pop(name, None)
+        other.sample_weight, other._source = sample_weight, self.source
+        return other
+
+    @property
+    def source(self) -> Self:
+        """The operand that makes the products of all that differ from it only in their sample weights."""
+        return self if self._source is None else self._source
 
     def at_work(self) -> AbstractContextManager[None]:
         """Use our own threads for products within the context, and one thread for BLAS."""
@@ -190,6 +224,25 @@ class Operand(ABC):
             WᵀW, with the sample weights.
         """
 
+    def code_together(self, passes: Sequence[CodePass]) -> list[tuple[Array, Array]]:
+        """The same for several fits, each with its own sample weights.
+
+        Parameters
+        ----------
+        passes : sequence of CodePass
+
+        Returns
+        -------
+        results : list of (XtW, WtW)
+        """
+        return [self.weighed(each.sample_weight).code(each.Ht, each.code_rows, each.product) for each in passes]
+
+    def dots(self, factors: Sequence[Array], of: Factor) -> list[Array]:
+        """The data's pull on one factor of several fits, given the other factors of each: one product for all."""
+        stacked = beside(factors)
+        product = self.dot(stacked) if of == CODES else self.t_dot(stacked)
+        return [cut(product, place) for place in columns_of(factors)]
+
     def map_rows(self, function: Callable[[slice], None], n_rows: int) -> None:
         """Call a function on slices that cover `n_rows` rows, in threads."""
         step = _round_up(max(-(-n_rows // MOST_PARTS), LEAST_ROWS))
@@ -225,6 +278,11 @@ class Operand(ABC):
         """Σ_i s_i ‖x_i‖²."""
         norms = self.row_squared_norms()
         return float(norms.sum() if self.sample_weight is None else norms @ self.sample_weight)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the data, or of its files."""
+        return self.shape[0] * self._bytes_per_row()
 
     @property
     def array(self) -> Any:
@@ -277,6 +335,42 @@ class HeldOperand(Operand):
             W = code_rows(block, self._dot_rows(block, Ht) if product is None else product[block])
             yield block, W, W if self.sample_weight is None else self.sample_weight[block, None] * W
 
+    def code_together(self, passes: Sequence[CodePass]) -> list[tuple[Array, Array]]:
+        """One pass over the rows for all fits: their products with X are one, and every block is in the cache."""
+        if len(passes) == 1:
+            return super().code_together(passes)
+        columns = columns_of([each.Ht for each in passes])
+        k = columns[-1].stop
+
+        def part(rows: slice) -> tuple[Array, list[Array]]:
+            total, grams = self._zero_sum(k, self.dtype), zero_grams(passes)
+            for block, weighted in self._coded_together(rows, passes, grams):
+                self._add_t_dot_rows(block, weighted, total)
+            return total, grams
+
+        parts = self._workers.map(part, self._parts(k))
+        return results(sum_in_order([total for total, _ in parts]), [grams for _, grams in parts], columns)
+
+    def _coded_together(
+        self, rows: slice, passes: Sequence[CodePass], grams: list[Array]
+    ) -> Iterator[tuple[slice, Array]]:
+        """Every block of some rows with the weighted codes of all fits, side by side; adds to their Gram matrices."""
+        Ht = beside([each.Ht for each in passes])
+        places = columns_of([each.Ht for each in passes])
+        for block in self._blocks(rows):
+            products = [each.product[block] for each in passes if each.product is not None]
+            # At the start of a batch all are known; later, those of a fit that joins it are too few to matter.
+            if len(products) < len(passes):
+                stacked = self._dot_rows(block, Ht)
+                products = [cut(stacked, place) for place in places]
+            codes = []
+            for each, product, gram in zip(passes, products, grams, strict=True):
+                W = each.code_rows(block, product)
+                weighted = W if each.sample_weight is None else each.sample_weight[block, None] * W
+                gram += W.T @ weighted
+                codes.append(weighted)
+            yield block, beside(codes)
+
     @abstractmethod
     def _dot_rows(self, rows: slice, Ht: Array) -> Array:
         """X[rows] Hᵀ."""
@@ -304,6 +398,35 @@ class HeldOperand(Operand):
 
 def _round_up(n: int) -> int:
     return max(1, -(-n // ROW_MULTIPLE)) * ROW_MULTIPLE
+
+
+def beside(arrays: Sequence[Array]) -> Array:
+    """Arrays side by side; a single one as it is."""
+    return arrays[0] if len(arrays) == 1 else np.hstack(arrays)
+
+
+def cut(stacked: Array, columns: slice) -> Array:
+    """Some columns of arrays side by side, for compiled loops; all of them as they are."""
+    return stacked if columns.stop - columns.start == stacked.shape[1] else np.ascontiguousarray(stacked[:, columns])
+
+
+def columns_of(arrays: Sequence[Array]) -> list[slice]:
+    """Where each array is when they stand side by side."""
+    stops = np.cumsum([A.shape[1] for A in arrays]).tolist()
+    return [slice(stop - A.shape[1], stop) for stop, A in zip(stops, arrays, strict=True)]
+
+
+def zero_grams(passes: Sequence[CodePass]) -> list[Array]:
+    """A Gram matrix for every fit, to be added to."""
+    return [np.zeros((each.Ht.shape[1],) * 2, each.Ht.dtype) for each in passes]
+
+
+def results(total: Array, grams: list[list[Array]], columns: list[slice]) -> list[tuple[Array, Array]]:
+    """Xᵀ W and WᵀW of every fit, given the products of all side by side and their Gram matrices by parts."""
+    return [
+        (cut(total, place), sum_in_order(list(parts)))
+        for place, parts in zip(columns, zip(*grams, strict=True), strict=True)
+    ]
 
 
 def sum_in_order(parts: list[Array]) -> Array:

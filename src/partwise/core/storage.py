@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .operand import CodeRows, HeldOperand, Missing, Operand, entry_blocks, sum_in_order
+from .operand import (
+    CodePass,
+    CodeRows,
+    HeldOperand,
+    Missing,
+    Operand,
+    columns_of,
+    entry_blocks,
+    results,
+    sum_in_order,
+    zero_grams,
+)
 from .reading import StoredRows
 from .scratch import Scratch
 from .types import Array, IntArray, dot64
@@ -126,6 +137,9 @@ class DenseKnown(DenseOperand):
 class SparseOperand(HeldOperand):
     """A `csr_array` with 32- or 64-bit indices. Never made dense."""
 
+    # Wider factors no longer fit into the cache, where their rows are found in the order of the entries.
+    best_columns = 80
+
     @property
     def is_sparse(self) -> bool:
         """Most entries are not stored."""
@@ -136,9 +150,13 @@ class SparseOperand(HeldOperand):
         """The data by rows."""
         return self._X
 
-    @cached_property
+    @property
     def by_features(self) -> Any:
         """Xᵀ by rows, a copy."""
+        return self.source._by_features
+
+    @cached_property
+    def _by_features(self) -> Any:
         return self._X.tocsc().T
 
     def t_dot(self, W: Array) -> Array:
@@ -169,6 +187,22 @@ class SparseOperand(HeldOperand):
 
         gram = sum_in_order(self._workers.map(part, self._parts(k)))
         return self.t_dot(codes), gram
+
+    def code_together(self, passes: Sequence[CodePass]) -> list[tuple[Array, Array]]:
+        """One pass over the rows for the codes of all fits, and one over the features."""
+        n, k = self.shape[0], sum(each.Ht.shape[1] for each in passes)
+        if len(passes) == 1 or k < LEAST_WIDTH:
+            return super().code_together(passes)
+        codes = np.empty((n, k), self.dtype)
+
+        def part(rows: slice) -> list[Array]:
+            grams = zero_grams(passes)
+            for block, weighted in self._coded_together(rows, passes, grams):
+                codes[block] = weighted
+            return grams
+
+        grams = self._workers.map(part, self._parts(k))
+        return results(self.t_dot(codes), grams, columns_of([each.Ht for each in passes]))
 
     def _bytes_per_row(self) -> int:
         return (self.dtype.itemsize + self.csr.indices.itemsize) * self.csr.nnz // max(1, self.shape[0])

@@ -121,6 +121,8 @@ class BoundTerm(ABC):
         Whether :meth:`quadratic` describes the term fully. If False, :meth:`split` must be written.
     majorised : bool
         The quadratic agrees with the term only at the state's own point, and must be recomputed at the next one.
+    multiplies : bool
+        Every step needs the product of X and the other factor, which several fits can make in one.
     from_residuals : bool
         The value is summed over residuals, entry by entry. Its rounding error is relative to itself, and not, as for a
         difference of products, to the squared norm of the data.
@@ -150,6 +152,7 @@ class BoundTerm(ABC):
     couples_samples: ClassVar[bool] = False
     offers_quadratic: bool = True
     majorised: ClassVar[bool] = False
+    multiplies: ClassVar[bool] = False
     from_residuals: ClassVar[bool] = False
     offers_logarithms: ClassVar[bool] = False
     offers_entrywise: bool = False

@@ -8,6 +8,7 @@ from .codes import code_rows, code_samples, coding_terms
 from .cuts import cut_vectors
 from .group_start import GroupStart
 from .loop import Options, Result, minimise
+from .many import solve_many
 from .multiplicative import Multiplicative
 from .point import Solver
 from .problem import Minimum, Problem, solve
@@ -43,6 +44,7 @@ __all__ = [
     "normalise",
     "rescaled",
     "solve",
+    "solve_many",
     "spectral_embedding",
     "start_from_labels",
     "warn_if_dead",

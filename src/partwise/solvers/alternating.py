@@ -30,6 +30,7 @@ from .gradient import descend
 from .modes import step_modes
 from .one_entry import step_rows
 from .point import Point, Remembering, entered
+from .steps import Steps, wanted
 
 # Projected steps per product with X, and the share of the first gain at which they end.
 STEPS, STEP_TOLERANCE = 20, 1e-2
@@ -59,11 +60,12 @@ class Alternating(Remembering):
         """Bring the start into the domains."""
         return entered(self._objective, state)
 
-    def sweep(self, point: Point) -> Point:
+    def steps(self, point: Point) -> Steps[Point]:
         """Codes, then components."""
         state = point.state
         self._coordinate.begin_sweep()
         for factor in FACTORS:
+            yield wanted(self._objective, state, factor)
             state = self._step(state, factor)
         new = Point.at(self._objective, state)
         if new.total <= point.total:

@@ -14,6 +14,7 @@ from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
 from .extrapolation import Extrapolating
 from .multilevel import Level
+from .steps import Coding, Steps, answered, wanted
 from .systems import RowSystem, assemble, close
 
 MAX_PASSES = 8
@@ -50,7 +51,7 @@ class Coordinate(Extrapolating):
 
     def improve(self, state: State, factor: Factor) -> State:
         """The state with one factor improved, for such solvers."""
-        return self._code(state, 0.0)[0] if factor == CODES else self._improve_components(state)
+        return answered(self._code(state, 0.0))[0] if factor == CODES else answered(self._improve_components(state))
 
     def _is_gentle(self, sweep: int) -> bool:
         return sweep <= GENTLE_SWEEPS and not (self._is_coupled or self._objective.majorised)
@@ -59,11 +60,12 @@ class Coordinate(Extrapolating):
     def _passes(self) -> int:
         return 1 if self._is_gentle(self._sweeps) else MAX_PASSES
 
-    def _code(self, state: State, beta: float) -> tuple[State, Array]:
+    def _code(self, state: State, beta: float) -> Steps[tuple[State, Array]]:
         """New codes, extrapolated by beta, as a state; and the codes before extrapolation."""
         system = self._system(state, CODES)
         last, passes = self._last.get(CODES) if beta else None, self._passes
         if system.coupled or not system.data.any():
+            yield wanted(self._objective, state, CODES)
             W = self._descend(system, state, CODES, passes)
             return state.replace(CODES, W if last is None else self._extrapolated(W, last, beta, np.empty_like(W))), W
         plain = np.empty_like(state.W)
@@ -74,12 +76,12 @@ class Coordinate(Extrapolating):
             system.descend_rows(rows, state.W[rows], product, passes, PASS_TOLERANCE, jointly=True, out=F)
             return F if last is None else self._extrapolated(F, last[rows], beta, W[rows])
 
-        # At the start, the objective has already computed X Hᵀ.
-        known = state.product(CODES) if state.has_product(CODES) else None
-        pull, gram = state.X.code(state.Ht, code_rows, known)
-        return state.with_codes(W, pull, gram), plain
+        coding = Coding(state, code_rows)
+        yield [coding]
+        return state.with_codes(W, coding.pull, coding.gram), plain
 
-    def _improve_components(self, state: State) -> State:
+    def _improve_components(self, state: State) -> Steps[State]:
+        yield wanted(self._objective, state, COMPONENTS)
         return state.replace(COMPONENTS, self.descend(state, COMPONENTS, self._passes))
 
     def _size(self, state: State) -> float:

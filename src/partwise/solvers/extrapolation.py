@@ -17,6 +17,7 @@ from ..core.rounding import noise
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
 from .point import Point, Remembering, entered
+from .steps import Steps
 
 BETA_START, BETA_GROWTH, BETA_SHRINK, CEILING_GROWTH = 0.5, 1.05, 1.5, 1.01
 
@@ -55,11 +56,11 @@ class Extrapolating(Remembering, ABC):
         return entered(self._objective, state)
 
     @abstractmethod
-    def _code(self, state: State, beta: float) -> tuple[State, Array]:
+    def _code(self, state: State, beta: float) -> Steps[tuple[State, Array]]:
         """New codes, extrapolated by beta, as a state; and the codes before extrapolation."""
 
     @abstractmethod
-    def _improve_components(self, state: State) -> State:
+    def _improve_components(self, state: State) -> Steps[State]:
         """The state with better components."""
 
     @abstractmethod
@@ -70,13 +71,13 @@ class Extrapolating(Remembering, ABC):
         """Whether a sweep is one of the first, which are not extrapolated."""
         return False
 
-    def sweep(self, point: Point) -> Point:
+    def steps(self, point: Point) -> Steps[Point]:
         """Codes, then components, each extrapolated unless the last sweep was rejected."""
         self._sweeps += 1
         careful = self._ahead is None
         ahead = point.state if self._ahead is None else self._ahead
-        candidate, W = self._code(ahead, 0.0 if careful else self._beta)
-        candidate = self._improve_components(candidate)
+        candidate, W = yield from self._code(ahead, 0.0 if careful else self._beta)
+        candidate = yield from self._improve_components(candidate)
         new = Point.at(self._objective, candidate)
         if new.total > point.total + self._noise(point):
             self._reject(careful)

@@ -15,6 +15,7 @@ from ..core.types import CODES, COMPONENTS, Array, Factor
 from .coordinate import Coordinate
 from .gradient import descend
 from .multiplicative import Multiplicative, lifted
+from .steps import Steps, wanted
 from .systems import assemble
 
 # Steps per sweep where rows are coupled, and the share of the first gain at which they end.
@@ -52,7 +53,8 @@ def best_free(objective: Objective, state: State, factor: Factor) -> Array:
 class FreeCoordinate(Coordinate):
     """Codes by coordinate descent with extrapolation, the best components of either sign for them."""
 
-    def _improve_components(self, state: State) -> State:
+    def _improve_components(self, state: State) -> Steps[State]:
+        yield wanted(self._objective, state, COMPONENTS)
         return state.replace(COMPONENTS, best_free(self._objective, state, COMPONENTS))
 
     def _components_ahead(self, Ht: Array, before: Array) -> Array:

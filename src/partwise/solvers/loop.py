@@ -15,9 +15,10 @@ from ..callbacks.base import Budgets, Callback, Interruption, Progress, Snapshot
 from ..core.objective import Objective
 from ..core.rounding import negligible
 from ..core.state import State
-from ..core.types import Array
+from ..core.types import CODES, Array
 from ..core.warn import warn
 from .point import Point, Solver
+from .steps import Steps, answered, wanted
 
 StopReason = Literal["converged", "max_iter", "interrupted", "callback"]
 
@@ -82,6 +83,7 @@ class Run:
     objective : Objective
     solver : Solver
     start : State
+        As the solver has prepared it.
     index : int
         Which start it is, for callbacks.
     clock : float
@@ -93,7 +95,7 @@ class Run:
         self.index = index
         self._clock = clock
         self.solver = solver
-        self.point = Point.at(objective, solver.prepare(start))
+        self.point = Point.at(objective, start)
         self.stop_reason: StopReason | None = None
         self._trace: list[tuple[dict[str, float], float]] = []
         self._record()
@@ -136,16 +138,16 @@ class Run:
         history["time"] = [elapsed for _, elapsed in self._trace]
         return history
 
-    def advance(self, until: int, options: Options, on_sweep: Callable[[Run], None]) -> None:
+    def steps(self, until: int, options: Options, on_sweep: Callable[[Run], None]) -> Steps[None]:
         """Sweep until the given number of sweeps is reached or there is a reason to stop.
 
         `on_sweep` is called after every sweep that gives no such reason.
         """
         while self.stop_reason is None and self.n_sweeps < until:
             try:
-                self.point = self.solver.sweep(self.point)
+                self.point = yield from self.solver.steps(self.point)
                 self._record()
-                self.stop_reason = self._reason_to_stop(options)
+                self.stop_reason = yield from self._reason_to_stop(options)
                 if self.stop_reason is None:
                     on_sweep(self)
             except KeyboardInterrupt:
@@ -158,12 +160,12 @@ class Run:
     def _record(self) -> None:
         self._trace.append((self.point.values, time.perf_counter() - self._clock))
 
-    def _reason_to_stop(self, options: Options) -> StopReason | None:
+    def _reason_to_stop(self, options: Options) -> Steps[StopReason | None]:
         progress = self._progress(options)
         # Every callback is told about the sweep, whatever the others answer.
         if any([callback.on_sweep(progress) for callback in options.callbacks]):
             return "callback"
-        if options.tol > 0 and self._has_converged(options.tol):
+        if options.tol > 0 and (yield from self._has_converged(options.tol)):
             return "converged"
         return "max_iter" if self.n_sweeps >= options.max_iter else None
 
@@ -180,7 +182,7 @@ class Run:
             components=state.components,
         )
 
-    def _has_converged(self, tol: float) -> bool:
+    def _has_converged(self, tol: float) -> Steps[bool]:
         if self.solver.stalled:
             return True
         # An objective that is only rounding error cannot fall further.
@@ -190,7 +192,10 @@ class Run:
             return False
         if self._earlier(WINDOW).total - self.point.total > WINDOW * tol * self.point.size:
             return False
-        return not self.solver.reaches_optimum or self._objective.optimality(self.point.state) <= tol
+        if not self.solver.reaches_optimum:
+            return True
+        yield wanted(self._objective, self.point.state, CODES)
+        return self._objective.optimality(self.point.state) <= tol
 
     def _earlier(self, sweeps: int) -> Point:
         """The values some sweeps ago."""
@@ -214,8 +219,18 @@ def minimise(
         Each makes a state; only the best run and the current one are held at a time.
     options : Options
     """
+    return answered(minimising(objective, new_solver, starts, options))
+
+
+def minimising(
+    objective: Objective,
+    new_solver: Callable[[], Solver],
+    starts: Sequence[Callable[[], State]],
+    options: Options,
+) -> Steps[Result]:
+    """The same, asking for products with X, which several fits may share (`solvers.steps`)."""
     with _begun(options.callbacks):
-        best = _Search(objective, new_solver, starts, options).run()
+        best = yield from _Search(objective, new_solver, starts, options).steps()
     reason = best.stop_reason or "max_iter"
     if not options.inner:
         _warn(reason, best.n_sweeps, options.tol)
@@ -246,15 +261,15 @@ class _Search:
         # The last run is the one that continues to its end.
         self._on_trial = len(starts) > 1
 
-    def run(self) -> Run:
+    def steps(self) -> Steps[Run]:
         """The best run, at its end."""
         options = self._options
         run = self._resumed()
         if self._on_trial:
-            run = self._try_all(run)
+            run = yield from self._try_all(run)
         elif run is None:
-            run = self._new_run(0)
-        run.advance(options.max_iter, options, self._tell)
+            run = yield from self._new_run(0)
+        yield from run.steps(options.max_iter, options, self._tell)
         if run.stop_reason in ("converged", "max_iter"):
             try:
                 self._tell(run, ended=True)
@@ -264,13 +279,13 @@ class _Search:
                 run.stop_reason = "interrupted"
         return run
 
-    def _try_all(self, present: Run | None) -> Run:
+    def _try_all(self, present: Run | None) -> Steps[Run]:
         options = self._options
         best = self._best
         for index in range(0 if present is None else present.index, len(self._starts)):
             try:
-                run = self._new_run(index) if present is None else present
-                run.advance(max(1, options.max_iter // 10), options, self._tell)
+                run = (yield from self._new_run(index)) if present is None else present
+                yield from run.steps(max(1, options.max_iter // 10), options, self._tell)
             except KeyboardInterrupt:
                 if best is None or options.inner:
                     raise
@@ -287,8 +302,11 @@ class _Search:
         self._best, self._on_trial = None, False
         return best
 
-    def _new_run(self, index: int) -> Run:
-        return Run(self._objective, self._new_solver(), self._starts[index](), index, self._clock)
+    def _new_run(self, index: int) -> Steps[Run]:
+        solver = self._new_solver()
+        start = solver.prepare(self._starts[index]())
+        yield wanted(self._objective, start, CODES)
+        return Run(self._objective, solver, start, index, self._clock)
 
     def _tell(self, run: Run, ended: bool = False) -> None:
         """Tell the callbacks that the fit could be resumed from here."""

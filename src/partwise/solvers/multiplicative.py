@@ -19,6 +19,7 @@ from ..core.state import State
 from ..core.types import CODES, FACTORS, Array, Factor
 from .multipliers import on_simplex
 from .point import Point, Remembering, entered
+from .steps import Steps, wanted
 
 # Zeros of the start would stay zero for ever; this share of the factor's mean lets them grow.
 START_FLOOR = 1e-3
@@ -49,10 +50,11 @@ class Multiplicative(Remembering):
             state = lifted(state, factor)
         return entered(self._objective, state)
 
-    def sweep(self, point: Point) -> Point:
+    def steps(self, point: Point) -> Steps[Point]:
         """Codes, then components."""
         state = point.state
         for factor in FACTORS:
+            yield wanted(self._objective, state, factor)
             state = self.step(state, factor)
         return Point.at(self._objective, state)
 

@@ -28,6 +28,7 @@ from .extrapolation import Extrapolating
 from .multilevel import Chain
 from .multiplicative import Multiplicative
 from .point import Point
+from .steps import Steps, wanted
 from .systems import RowSystem, assemble, system_of
 from .tied_rows import moved_together, tightness
 
@@ -101,15 +102,16 @@ class Newton(Extrapolating):
         """Lift zeros of the start, at which logarithms may be infinite."""
         return self._rules.prepare(state)
 
-    def sweep(self, point: Point) -> Point:
+    def steps(self, point: Point) -> Steps[Point]:
         """Multiplicative at first, unless codes are tied closely; then extrapolated Newton steps."""
         if self._sweeps < GENTLE_SWEEPS and (self._in_blocks or tightness(self._objective, point.state) <= STIFF):
             self._sweeps += 1
-            return self._rules.sweep(point)
+            return (yield from self._rules.steps(point))
         self._sweeps = max(self._sweeps, GENTLE_SWEEPS)
-        return super().sweep(point)
+        return (yield from super().steps(point))
 
-    def _code(self, state: State, beta: float) -> tuple[State, Array]:
+    def _code(self, state: State, beta: float) -> Steps[tuple[State, Array]]:
+        yield wanted(self._objective, state, CODES)
         W = None if self._in_blocks else moved_together(self._objective, state, self._chain)
         if W is None:
             W, _ = self._stepped(state, CODES)
@@ -118,7 +120,8 @@ class Newton(Extrapolating):
         ahead = self._extrapolated(W, self._last[CODES], beta, np.empty_like(W))
         return state.replace(CODES, self._objective.domains[CODES].entered(ahead, CODES)[0]), W
 
-    def _improve_components(self, state: State) -> State:
+    def _improve_components(self, state: State) -> Steps[State]:
+        yield wanted(self._objective, state, COMPONENTS)
         Ht, value = self._stepped(state, COMPONENTS)
         form = self._form(state)
         if self._on_simplex:

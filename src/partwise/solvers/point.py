@@ -12,6 +12,7 @@ import numpy as np
 from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import FACTORS, OTHER
+from .steps import Steps, answered
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,9 @@ class Solver(Protocol):
     def sweep(self, point: Point) -> Point:
         """One pass: the codes, then the components. Returns the same point if the step was rejected."""
 
+    def steps(self, point: Point) -> Steps[Point]:
+        """The same, asking for products with X, which several fits may share (`solvers.steps`)."""
+
     def memory(self) -> dict[str, Any]:
         """All that the next sweep will need besides the point: numbers, text, arrays, and dicts of these."""
 
@@ -89,6 +93,15 @@ class Remembering:
     remembers: ClassVar[tuple[str, ...]] = ("stalled",)
     stalled: bool = False
     reaches_optimum: bool = True
+
+    def sweep(self, point: Point) -> Point:
+        """One pass for a fit by itself."""
+        return answered(self.steps(point))
+
+    def steps(self, point: Point) -> Steps[Point]:
+        """A sweep that asks for nothing; a solver has this function or `sweep`."""
+        return self.sweep(point)
+        yield
 
     def memory(self) -> dict[str, Any]:
         """The attributes by name."""

@@ -18,10 +18,11 @@ from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import FACTORS, Array, Factor, IntArray
 from ..terms.entries import known_counts
-from .loop import Options, Result, minimise
+from .loop import Options, Result, minimising
 from .point import Solver
 from .scale import apply_scale, normalise
 from .starting import Start
+from .steps import Steps, answered
 
 # How long to run unless told otherwise.
 ORDINARY = Options()
@@ -153,6 +154,10 @@ class Problem:
         """The problem with another start."""
         return replace(self, start=start, shared=self._binder)
 
+    def reweighted(self, sample_weight: Array) -> Problem:
+        """The problem with other sample weights; its products with X can be shared with those of this one."""
+        return replace(self, X=self.X.weighed(sample_weight.astype(self.X.dtype, copy=False)), shared=None)
+
     def begun(self, factors: tuple[Array, ...]) -> Problem:
         """The problem with given factors to start from."""
         return self.from_start(replace(self.start, given=factors, continues=False, n_init=1))
@@ -235,9 +240,14 @@ def solve(problem: Problem, options: Options = ORDINARY) -> Minimum:
     options : Options, optional
         How long to run; by default at most 200 sweeps to a tolerance of 1e-6.
     """
+    return answered(solving(problem, options))
+
+
+def solving(problem: Problem, options: Options) -> Steps[Minimum]:
+    """The same, asking for products with X, which several problems may share (`solvers.many`)."""
     domains = problem.bound_domains
     terms, unit, domains = apply_scale(problem.bound, problem.scale, domains)
     objective = Objective(terms, **domains)
     new_solver = problem.new_solver(objective)
-    result = minimise(objective, new_solver, problem.states(options), options)
+    result = yield from minimising(objective, new_solver, problem.states(options), options)
     return Minimum(problem.normalise(result.state, unit, domains), result, terms, unit)

@@ -12,6 +12,7 @@ from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import Array
 from .point import Point, Remembering, Solver
+from .steps import Steps
 
 # Sweeps between two searches for dead components.
 LOOK_EVERY = 5
@@ -47,9 +48,9 @@ class Reviving(Remembering):
         """As that solver does."""
         return self._solver.prepare(state)
 
-    def sweep(self, point: Point) -> Point:
+    def steps(self, point: Point) -> Steps[Point]:
         """A sweep and, now and then, a search for dead components."""
-        point = self._solver.sweep(point)
+        point = yield from self._solver.steps(point)
         self._sweeps += 1
         if self._sweeps % LOOK_EVERY == 0:
             point = self._revive(point)

@@ -18,6 +18,7 @@ from ..core.types import CODES, COMPONENTS, Array, Factor
 from .coordinate import MAX_PASSES, PASS_TOLERANCE
 from .extrapolation import Extrapolating
 from .multilevel import Chain
+from .steps import Steps, wanted
 from .systems import RowSystem, system_of
 
 # The first sweeps decide in which minimum a run ends, see `solvers.coordinate`. Fewer and longer ones do as well here,
@@ -53,13 +54,15 @@ class RowCoordinate(Extrapolating):
     def _passes(self) -> int:
         return GENTLE_PASSES if self._is_gentle(self._sweeps) else MAX_PASSES
 
-    def _code(self, state: State, beta: float) -> tuple[State, Array]:
+    def _code(self, state: State, beta: float) -> Steps[tuple[State, Array]]:
+        yield wanted(self._objective, state, CODES)
         W, _ = self._swept(state, CODES, self._passes, PASS_TOLERANCE)
         if not beta:
             return state.replace(CODES, W), W
         return state.replace(CODES, self._extrapolated(W, self._last[CODES], beta, np.empty_like(W))), W
 
-    def _improve_components(self, state: State) -> State:
+    def _improve_components(self, state: State) -> Steps[State]:
+        yield wanted(self._objective, state, COMPONENTS)
         Ht, explained = self._swept(state, COMPONENTS, self._passes, PASS_TOLERANCE)
         form = self._objective.row_squares()
         new, value = state.replace(COMPONENTS, Ht), form.value(explained, Ht.dtype)

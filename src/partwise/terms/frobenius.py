@@ -59,6 +59,7 @@ class BoundFrobenius(BoundTerm):
 
     name = "fit"
     scale_free = True
+    multiplies = True
 
     def value(self, state: State) -> float:
         """‖X‖² − 2⟨XᵀW, Hᵀ⟩ + ⟨WᵀW, HHᵀ⟩."""

@@ -1,0 +1,126 @@
+"""Many problems solved as one give what each gives by itself."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from partwise import NMF, GraphNMF, SemiNMF
+from partwise.core.operand import HeldOperand
+from partwise.solvers import Options, solve, solve_many, steps
+
+RNG = np.random.RandomState(0)
+X = RNG.gamma(0.6, size=(90, 4)) @ RNG.gamma(0.6, size=(4, 30)) + RNG.uniform(0, 0.1, size=(90, 30))
+COUNTS = sp.csr_array(RNG.poisson(0.5 * X).astype(float))
+WEIGHTS = RNG.poisson(1.0, size=len(X)).astype(float)
+# As part of another fit, so that none warns that it has not converged.
+OPTIONS = Options(60, 1e-5, inner=True)
+
+
+def started(problem, seeds):
+    """The problem from several random starts."""
+    start = replace(problem.start, init="random")
+    return [replace(problem, start=start, rng=np.random.RandomState(seed)) for seed in seeds]
+
+
+def compare(posed):
+    """Solve problems one by one and together; each call poses them, because starts draw from their generators."""
+    alone = [solve(problem, OPTIONS) for problem in posed()]
+    together = dict(solve_many(posed(), OPTIONS))
+    assert sorted(together) == list(range(len(alone)))
+    for index, one in enumerate(alone):
+        other = together[index]
+        assert other.result.objective == pytest.approx(one.result.objective, rel=1e-7)
+        np.testing.assert_allclose(other.state.W, one.state.W, atol=1e-5 * one.state.W.max())
+        np.testing.assert_allclose(other.state.Ht, one.state.Ht, atol=1e-5 * one.state.Ht.max())
+        assert abs(other.result.n_iter - one.result.n_iter) <= 5
+        assert other.result.stop_reason == one.result.stop_reason
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        (NMF(3), X),
+        (NMF(3), COUNTS),
+        (NMF(9), COUNTS),
+        (NMF(3, l1_codes=0.1, l2_components=0.2), X),
+        (NMF(3, loss="kullback-leibler"), COUNTS),
+        (NMF(3, loss="kullback-leibler"), X),
+        (NMF(3, solver="multiplicative"), X),
+        (NMF(3, missing="nan"), np.where(RNG.uniform(size=X.shape) < 0.1, np.nan, X)),
+        (GraphNMF(3, graph_strength=1.0), X),
+        (GraphNMF(3, graph_strength=1.0), COUNTS),
+        (GraphNMF(3, graph_strength=1.0, loss="kullback-leibler"), COUNTS),
+        (SemiNMF(3), X),
+    ],
+    ids=lambda each: repr(each) if hasattr(each, "fit") else type(each).__name__,
+)
+def test_together_is_alone(model, data):
+    compare(lambda: started(model.problem(data), range(4)))
+
+
+def test_problems_may_differ():
+    def posed():
+        base = NMF(3).problem(X)
+        return [
+            *started(base.with_components(2), [0]),
+            *started(base.with_components(5), [1]),
+            *started(base.reweighted(WEIGHTS), [2]),
+            *started(GraphNMF(3, graph_strength=2.0).problem(X), [3]),
+            *started(base, [4]),
+        ]
+
+    compare(posed)
+
+
+def test_sample_weights_are_repeated_samples():
+    base = NMF(3, init="nndsvda").problem(X)
+    ((_, weighted),) = solve_many([base.reweighted(WEIGHTS)], OPTIONS)
+    repeated = NMF(3, init="nndsvda").problem(np.repeat(X, WEIGHTS.astype(int), axis=0))
+    assert weighted.result.objective == pytest.approx(solve(repeated, OPTIONS).result.objective, rel=1e-4)
+    assert base.X.sample_weight is None
+
+
+def test_products_are_shared(monkeypatch):
+    """Six fits make no more passes over X than one."""
+    widths = []
+    code = HeldOperand.code_together
+
+    def counted(self, passes):
+        widths.append(sum(each.Ht.shape[1] for each in passes))
+        return code(self, passes)
+
+    monkeypatch.setattr(HeldOperand, "code_together", counted)
+    results = list(solve_many(started(NMF(3).problem(X), range(6)), Options(10, 0)))
+    assert widths == [18] * 10
+    assert {minimum.result.n_iter for _, minimum in results} == {10}
+
+
+def test_those_that_end_leave_and_others_join(monkeypatch):
+    """With room for two, a fit is posed when another one has ended."""
+    begun = []
+    monkeypatch.setattr(steps, "LIVE_BYTES", 2 * steps.COPIES * sum(X.shape) * 3 * 8)
+    base = NMF(3).problem(X)
+
+    def lazily():
+        for index, problem in enumerate(started(base, range(6))):
+            begun.append(index)
+            yield problem
+
+    ended = []
+    for index, _ in solve_many(lazily(), OPTIONS):
+        ended.append(index)
+        # Both may end at once, and be followed by two others, before the first is handed out.
+        assert len(begun) <= len(ended) + 3
+    assert sorted(ended) == list(range(6))
+
+
+def test_no_problem_no_result():
+    assert list(solve_many([])) == []
+
+
+def test_float32_stays():
+    base = NMF(3).problem(X.astype(np.float32))
+    for _, minimum in solve_many(started(base, range(3)), Options(5, 0)):
+        assert minimum.state.W.dtype == minimum.state.Ht.dtype == np.float32
