@@ -143,6 +143,8 @@ def values_of(constraint, likes):
         return [range(2, 5), range(5, 2, -1)] if constraint is range else [np.arange(2, 4), np.geomspace(1, 9, 3)]
     if constraint is None:
         return [None]
+    if constraint is str:
+        return ["connectivities", np.str_("Größe")]
     if constraint is Domain:
         return [Free(), Sparse(0.5), RankOne((2, 1)), *(Fixed(like, DENSE > 1, Free()) for like in likes.values())]
     assert constraint in (callable, object), f"what does {constraint} accept?"

@@ -131,7 +131,7 @@ def imported_for_type_checkers(module):
 
 def test_type_checkers_see_the_names_that_there_are():
     assert imported_for_type_checkers(partwise) | {"__version__"} == {*partwise.__dir__()}
-    assert {*partwise.__all__} == {*partwise.estimators.__all__, "load", "__version__"}
+    assert {*partwise.__all__} == {*partwise.estimators.__all__, "from_anndata", "load", "to_anndata", "__version__"}
     assert imported_for_type_checkers(partwise.estimators) == {*partwise.estimators.__all__}
     assert {*partwise.estimators.HOMES} == {*partwise.estimators.__all__}
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from . import selection as selection
     from . import terms as terms
     from . import testing as testing
+    from .annotated import from_anndata as from_anndata
+    from .annotated import to_anndata as to_anndata
     from .estimators import NMF as NMF
     from .estimators import CauchyNMF as CauchyNMF
     from .estimators import ConceptFactorization as ConceptFactorization
@@ -75,7 +77,9 @@ __all__ = [
     "TensorNMF",
     "WeightedNMF",
     "__version__",
+    "from_anndata",
     "load",
+    "to_anndata",
 ]
 
 _ROOMS = (
@@ -99,7 +103,9 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of the packa
         __name__,
         {
             **dict.fromkeys(estimators.__all__, "estimators"),
+            "from_anndata": "annotated",
             "load": "persistence",
+            "to_anndata": "annotated",
             **{room: room for room in _ROOMS},
             "methods": "experiments.methods",
         },

@@ -13,7 +13,8 @@ FIRST = (
     *("NMF", "GraphNMF", "ConstrainedNMF", "LocalLearningNMF", "LocalCoordinateNMF", "LocalSimilarityNMF"),
     "Factorization",
 )
-OTHERS = tuple(name for name in partwise.__all__ if name not in (*FIRST, "__version__", "load"))
+FUNCTIONS = ("from_anndata", "load", "to_anndata")
+OTHERS = tuple(name for name in partwise.__all__ if name not in (*FIRST, *FUNCTIONS, "__version__"))
 # Pages by file: a title, and parts, each with a heading or a sentence, a module, and its names (None: all public ones).
 PAGES: dict[str, tuple[str, tuple[tuple[str, str, tuple[str, ...] | None], ...]]] = {
     "estimators": (
@@ -22,6 +23,7 @@ PAGES: dict[str, tuple[str, tuple[tuple[str, str, tuple[str, ...] | None], ...]]
             ("The methods of the papers, and `Factorization` for any sum of terms:", "partwise", FIRST),
             ("The methods that papers compare with:", "partwise", OTHERS),
             ("## Models on disk", "partwise", ("load",)),
+            ("## AnnData", "partwise", ("from_anndata", "to_anndata")),
             ("## Warnings", "partwise.exceptions", None),
         ),
     ),

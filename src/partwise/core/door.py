@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from .annotated import empty_table, is_annotated, matrix_of
 from .indices import canonical_csr
 from .reading import StoredRows
 from .sources import RowBlocks, as_source
@@ -61,7 +62,7 @@ def read_data(
 
     Parameters
     ----------
-    X : array-like, sparse matrix or array of any format, or DataFrame
+    X : array-like, sparse matrix or array of any format, DataFrame, or AnnData in memory
         Samples × features.
     name : str, default="X"
         For messages.
@@ -77,9 +78,11 @@ def read_data(
     stored : bool, default=False
         Whether the reader takes rows in blocks; then it must check the entries.
     """
+    names = empty_table(X) if estimator is not None and is_annotated(X) else None
+    X = matrix_of(X)
     source = as_source(X)
     if source is not None and stored:
-        return _stored(source, min_samples, estimator, reset)
+        return _stored(source, min_samples, estimator, reset, names)
     if source is X:
         raise TypeError(
             IN_BLOCKS.format(name=name, reader="this function" if estimator is None else type(estimator).__name__)
@@ -95,6 +98,9 @@ def read_data(
     }
     if estimator is None:
         X = check_array(X, input_name=name, **rules)
+    elif names is not None:
+        validate_data(estimator, names, reset=reset, skip_check_array=True)
+        X = check_array(X, input_name=name, estimator=estimator, **rules)
     else:
         X = validate_data(estimator, X, reset=reset, **rules)
     if sp.issparse(X) and not isinstance(X, sp.csr_array):
@@ -105,7 +111,7 @@ def read_data(
     return X
 
 
-def _stored(source: RowBlocks, min_samples: int, estimator: Any, reset: bool) -> StoredRows:
+def _stored(source: RowBlocks, min_samples: int, estimator: Any, reset: bool, names: Any) -> StoredRows:
     """Rows that are read when needed, their number and width checked."""
     X = StoredRows(source)
     for count, least, things in ((X.shape[0], min_samples, "sample"), (X.shape[1], 1, "feature")):
@@ -113,7 +119,7 @@ def _stored(source: RowBlocks, min_samples: int, estimator: Any, reset: bool) ->
             raise ValueError(
                 f"Found array with {count} {things}(s) (shape={X.shape}) while a minimum of {least} is required."
             )
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    validate_data(estimator, X if names is None else names, reset=reset, skip_check_array=True)
     return X
 
 
@@ -167,6 +173,7 @@ def is_lent(X: Any, given: Any) -> bool:
     """Whether X, as read here, may share memory with data that the caller may still change."""
     if isinstance(X, StoredRows):
         return False
+    given = matrix_of(given)
     if isinstance(given, np.ndarray) or sp.issparse(given):
         theirs = list(_parts(given))
         return any(np.may_share_memory(ours, part) for ours in _parts(X) for part in theirs)

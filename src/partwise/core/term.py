@@ -56,6 +56,10 @@ class Term(ABC):
     def easier(self) -> Sequence[Term]:  # noqa: D102
         return ()
 
+    def seeing(self, given: Any) -> Term:
+        """The term with what the data, as the user gave them, bring along: a graph by its name."""
+        return self
+
     @abstractmethod
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None

@@ -141,6 +141,8 @@ class BaseFactorization(
         grids = open_parameters(self, self._selectable)
         callbacks = [*sklearn_callbacks(self), *as_callbacks(self.callbacks, self.verbose)]
         given = X
+        for term in self._terms():
+            term.seeing(given)
         X, exponent = check_X(self, X, self.missing, reset=True)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
         ranks = grids.get("n_components")
@@ -156,7 +158,7 @@ class BaseFactorization(
             if grids:
                 callbacks.append(Interruption())
             options = Options(self.max_iter, self.tol, tuple(callbacks))
-            problem = self._problem(operand, labels, rng, options, unit)
+            problem = self._problem(operand, labels, rng, options, unit).seeing(given)
             with problem.at_work():
                 last = selection_inside(self.__dict__.get("selection_"), problem.terms, unit)
                 choice = choose(problem, grids, self.assign, options, last)
@@ -192,11 +194,12 @@ class BaseFactorization(
         # Nothing is fitted: posing a problem changes only a copy.
         method = copy(self)
         method._validate_params()
+        given = X
         X, exponent = check_X(method, X, self.missing, reset=True)
         unit = chosen_unit(method._unit_for, exponent, X)
         operand = method._operand(unit.inside(X), check_sample_weight(sample_weight, X.shape[0], X.dtype))
         rng, options = check_random_state(self.random_state), Options(self.max_iter, self.tol)
-        return method._problem(operand, method._labels(y, X.shape[0]), rng, options, unit)
+        return method._problem(operand, method._labels(y, X.shape[0]), rng, options, unit).seeing(given)
 
     def _fit_problem(self, problem: Problem, options: Options) -> None:
         """From what is to be minimised to fitted attributes."""

@@ -9,7 +9,7 @@ from ..terms.graph import graph_origin
 from .options import (
     Count,
     EdgeWeights,
-    MatrixOrFunction,
+    MatrixFunctionOrName,
     Metric,
     NeighborsMethod,
     NeighborsOrAuto,
@@ -33,10 +33,11 @@ class GraphParameters(Parametrised):
         Weight of an edge: 1, exp(−‖x_i − x_j‖² / bandwidth), or the cosine of the two samples.
     bandwidth : float
         Of the heat kernel; by default the mean squared distance of neighbours.
-    graph : sparse matrix of shape (n_samples, n_samples) or callable
+    graph : sparse matrix of shape (n_samples, n_samples), callable or str
         Symmetric non-negative edge weights to use instead, larger for samples that are closer (not distances), or a
-        function that computes them from X. In a grid search or cross-validation, which fit parts of X, give
-        :class:`partwise.graphs.SampleGraph`. New samples are always linked to their nearest training samples.
+        function that computes them from X, or their name in ``obsp`` of an AnnData, such as "connectivities". In a grid
+        search or cross-validation, which fit parts of X, give the name, or :class:`partwise.graphs.SampleGraph`. New
+        samples are always linked to their nearest training samples.
     use_labels : bool
         Let `y` edit the graph: samples of one class are linked, samples of different classes are not; −1 marks samples
         of unknown class. A fit then needs `y`.
@@ -49,7 +50,7 @@ class GraphParameters(Parametrised):
     metric: Metric = "cosine"
     edge_weights: EdgeWeights = "binary"
     bandwidth: Positive | None = None
-    graph: MatrixOrFunction = None
+    graph: MatrixFunctionOrName = None
     use_labels: bool = False
     neighbors_method: NeighborsMethod = "auto"
 

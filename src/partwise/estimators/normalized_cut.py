@@ -29,9 +29,9 @@ class NormalizedCut(GraphParameters, BaseSpectralClustering):
     ----------
     n_neighbors : int
         Neighbours of each sample in the graph.
-    graph : sparse matrix of shape (n_samples, n_samples) or callable
+    graph : sparse matrix of shape (n_samples, n_samples), callable or str
         Symmetric non-negative edge weights to use instead, larger for samples that are closer (not distances), or a
-        function that computes them from X.
+        function that computes them from X, or their name in ``obsp`` of an AnnData.
 
     Attributes
     ----------

@@ -61,6 +61,8 @@ Kernel = Literal["linear", "cosine", "rbf", "precomputed"] | Callable[..., Any]
 LocalKernel = Literal["cosine", "rbf", "linear"] | Callable[..., Any]
 # A matrix, or a function that computes it from X.
 MatrixOrFunction = Annotated[Any, "array-like", "sparse matrix", callable, None]
+# The same, or its name in annotated data.
+MatrixFunctionOrName = Annotated[Any, "array-like", "sparse matrix", callable, str, None]
 
 RandomState = Annotated[Any, "random_state"]
 Verbosity = Annotated[int, "verbose"]

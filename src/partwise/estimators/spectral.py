@@ -96,10 +96,11 @@ class BaseSpectralClustering(BaseEmbeddingClustering):
         -------
         self
         """
+        term = self._term().seeing(X)
         X, exponent = self._checked(X, min_samples=2)
         unit = chosen_unit(self._unit_for, exponent, X)
         rng = check_random_state(self.random_state)
-        bound = self._term().in_unit(unit, X.dtype).bind(as_operand(unit.inside(X)))
+        bound = term.in_unit(unit, X.dtype).bind(as_operand(unit.inside(X)))
         self.embedding_ = np.ascontiguousarray(self._embed(bound), X.dtype)
         self._assignment = Assignment(self.embedding_.copy(), "kmeans", int(rng.randint(np.iinfo(np.int32).max)))
         self.n_components_ = self.n_components

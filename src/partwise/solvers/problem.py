@@ -145,6 +145,10 @@ class Problem:
         """The problem with other terms."""
         return replace(self, terms=tuple(terms), shared=self._binder)
 
+    def seeing(self, given: Any) -> Problem:
+        """The problem with what the data, as the user gave them, bring along."""
+        return self.with_terms([term.seeing(given) for term in self.terms])
+
     def _with_terms(self, of: Callable[[Term], bool], **values: Any) -> Problem:
         if not any(map(of, self.terms)):
             raise ValueError(f"No term of the problem has a {next(iter(values))} of that name.")

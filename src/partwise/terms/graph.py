@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from ..core.annotated import links_of
 from ..core.forms import Coupling, Quadratic
 from ..core.operand import Operand
 from ..core.rows import Cliques, Diagonal, Links, RowMatrix
@@ -72,10 +73,10 @@ class NeighborGraph(Term):
     strength : float
     n_neighbors, metric, edge_weights, bandwidth
         Of the nearest-neighbour graph, see :func:`partwise.graphs.neighbor_graph`.
-    graph : sparse matrix of shape (n_samples, n_samples) or callable, optional
+    graph : sparse matrix of shape (n_samples, n_samples), callable or str, optional
         Symmetric non-negative edge weights to use instead, larger for samples that are closer (not distances), or a
-        function that computes them from X. New samples are still linked to their nearest training samples, as the
-        other parameters say.
+        function that computes them from X, or their name in ``obsp`` of an AnnData. New samples are still linked to
+        their nearest training samples, as the other parameters say.
     use_labels : bool, default=False
         Link all samples of one class and remove all edges between classes; y = −1 leaves a sample's edges as they are.
     neighbors_method : {"auto", "exact", "approximate"}, default="auto"
@@ -92,6 +93,10 @@ class NeighborGraph(Term):
     graph: Any = None
     use_labels: bool = False
     neighbors_method: Any = "auto"
+
+    def seeing(self, given: Any) -> Term:
+        """With the graph of that name in annotated data."""
+        return replace(self, graph=links_of(given, self.graph)) if isinstance(self.graph, str) else self
 
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None

@@ -1,0 +1,102 @@
+"""Samples with names and links, as AnnData holds them: recognised by their attributes, without importing anndata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ATTRIBUTES = ("X", "obs_names", "var_names", "layers", "obsp")
+
+
+def is_annotated(X: Any) -> bool:
+    """Whether X is an AnnData, or has all that we use of one."""
+    # Not hasattr of the object: X of a view is a copy, made when it is asked for.
+    return all(hasattr(type(X), name) or name in getattr(X, "__dict__", {}) for name in ATTRIBUTES)
+
+
+def matrix_of(X: Any) -> Any:
+    """The matrix of annotated samples in memory; anything else as it is."""
+    if not is_annotated(X) or getattr(X, "isbacked", False):
+        return X
+    if X.X is None:
+        raise ValueError(
+            f"{type(X).__name__}.X is None. Name a layer: partwise.from_anndata(adata, layer=…), {_known(X.layers)}."
+        )
+    return X.X
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """A layer of annotated data in place of its X, with its names and links.
+
+    Parameters
+    ----------
+    adata : AnnData
+    layer : str
+    """
+
+    adata: Any
+    layer: str
+
+    @property
+    def X(self) -> Any:  # noqa: D102
+        return self.adata.layers[self.layer]
+
+    @property
+    def obs_names(self) -> Any:  # noqa: D102
+        return self.adata.obs_names
+
+    @property
+    def var_names(self) -> Any:  # noqa: D102
+        return self.adata.var_names
+
+    @property
+    def layers(self) -> Any:  # noqa: D102
+        return self.adata.layers
+
+    @property
+    def obsp(self) -> Any:  # noqa: D102
+        return self.adata.obsp
+
+    @property
+    def shape(self) -> tuple[int, int]:  # noqa: D102
+        n_samples, n_features = self.adata.shape
+        return n_samples, n_features
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, samples: Any) -> Layer:
+        return Layer(self.adata[samples], self.layer)
+
+
+def empty_table(X: Any) -> Any:
+    """The names of the features as scikit-learn reads them: a DataFrame without rows."""
+    import pandas as pd  # type: ignore[import-untyped]  # AnnData needs it too
+
+    return pd.DataFrame(columns=pd.Index(X.var_names))
+
+
+def check_layer(adata: Any, layer: str) -> None:
+    """Refuse a layer that annotated data do not have."""
+    if layer not in adata.layers:
+        raise ValueError(f"There is no layer {layer!r}; {_known(adata.layers)}.")
+
+
+def links_of(X: Any, name: str) -> Any:
+    """A matrix over pairs of samples by its name in `obsp`."""
+    obsp: Mapping[str, Any] | None = getattr(X, "obsp", None)
+    if obsp is None:
+        raise ValueError(
+            f"graph={name!r} is the name of a matrix in adata.obsp, but X is {type(X).__name__}. Give an AnnData as X, "
+            "or the matrix itself as graph."
+        )
+    if name not in obsp:
+        raise ValueError(f"There is no graph {name!r} in obsp; {_known(obsp)}.")
+    return obsp[name]
+
+
+def _known(named: Mapping[str, Any]) -> str:
+    """What there is instead."""
+    return f"there are {', '.join(map(repr, named))}" if len(named) else "there are none"
