@@ -8,8 +8,20 @@ The results come from ``partwise reproduce PAPER``; ``findings.md`` discusses th
 from pathlib import Path
 
 from partwise.experiments import load_protocol, paper_names, read_cells
-from partwise.experiments.tables import LEGEND, counts_line, markdown_tables, plain_line, summary_table
+from partwise.experiments.plan import Place, Plan
+from partwise.experiments.printed import AVERAGE
+from partwise.experiments.tables import (
+    LEGEND,
+    counts,
+    counts_line,
+    markdown_tables,
+    plain_line,
+    plain_shares,
+    summary_table,
+)
 
+from .closing import closing_table, short_table
+from .fresh import fresh_table
 from .headline import all_accuracies
 
 HERE = Path(__file__).resolve().parent
@@ -53,6 +65,25 @@ def much_better(cells):
     return sum(cell.verdict == "better" and cell.mean > cell.printed_mean + 10 for cell in cells)
 
 
+def full_line(cells):
+    """How many of the measured cells have all runs that the protocol asks for; averages are not counted."""
+    plans = {paper: Plan(load_protocol(name)) for name, paper in paper_names().items()}
+    measured = [c for c in cells if c.verdict and c.mean is not None and c.n_clusters != AVERAGE]
+    full = [c for c in measured if c.repeats >= len(plans[c.paper].draws(Place(c.dataset, int(c.n_clusters))))]
+    return f"{len(full)} of the {len(measured)} measured cells (without averages) have all runs of their protocol"
+
+
+def front_sentence(cells):
+    """What README.md says about the numbers."""
+    measured = [cell for cell in cells if cell.verdict and cell.mean is not None]
+    few = counts(measured)["too few runs"]
+    return (
+        f"Of the {len(measured):,} numbers of five papers that have been measured by their protocols,"
+        f" {100 * plain_shares(measured)['≥ printed − 3']:.0f} % are at least the printed one less three points"
+        f" ({few:,} rest on fewer than five runs)"
+    )
+
+
 def summary_page(cells):
     """Verdicts per paper and per paper's own method, then the findings."""
     own = {
@@ -66,14 +97,15 @@ def summary_page(cells):
             "",
             f"Of {sum(1 for cell in cells if cell.verdict):,} printed numbers: {counts_line(cells)}. Without any rule:",
             f"{plain_line(cells)}.",
+            f"{full_line(cells)}; `partwise reproduce PAPER` makes the others.",
             "",
             "A cell is *equal* if the measured mean is within three points of the printed one, or within two",
             "standard errors of the difference but never more than five points; *better* or *short* beyond. Neither",
             f"is a reproduction: {much_better(cells)} of the better cells are so by more than ten points. The error",
             "of a measured mean is its own, the printed one comes from the printed deviation (the measured one where",
             "none is printed), and an average has the error of a mean over all of its runs. With fewer than five runs",
-            "there is no verdict. *No data*: JAFFE and PIE are not public. Every table gives the runs per cell in its",
-            "title, and in the cell where it has others:",
+            "there is no verdict. *Not run*: the code gives other results than it did, so earlier runs do not count.",
+            "Every table gives the runs per cell in its title, and in the cell where it has others:",
             "",
             *pages,
             "",
@@ -84,6 +116,24 @@ def summary_page(cells):
             "## The papers' own methods",
             "",
             summary_table([cell for cell in cells if (cell.paper, cell.method) in own], "method"),
+            "",
+            "Before and after readings that hold for whole papers, and without runs of earlier code",
+            "([closing.py](closing.py)). Shares are of measured cells, verdicts of those with enough runs:",
+            "",
+            closing_table(),
+            "",
+            "What is short. *Within two errors*: by more than five points, the most that can count as equal, but by",
+            "less than two standard errors of the difference.",
+            "",
+            short_table(),
+            "",
+            "## Runs that nobody has seen",
+            "",
+            "`partwise reproduce PAPER --draws-from 1000 --one-in 10`: one in ten of the cells with other draws of",
+            "classes and other starts. How many means agree with the committed ones within two standard errors of",
+            "the difference ([fresh.py](fresh.py)); 95 % would, if nothing had been chosen by looking at the draws.",
+            "",
+            fresh_table(),
             "",
             "## By method",
             "",

@@ -1,5 +1,7 @@
 """Alternative readings of the papers, beside those that the protocols follow: the numbers in ``findings.md``.
 
+Those of the LLNMF paper's start and labels are in ``readings_llnmf.py``.
+
 python -m docs.reproduction.readings
 """
 
@@ -12,11 +14,12 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import normalize
 
-from partwise import NMF, LocalCoordinateNMF, LocalLearningNMF
+from partwise import NMF, LocalCoordinateNMF
 from partwise.experiments import Journal, load_protocol
 from partwise.experiments.plan import Place, Plan
-from partwise.experiments.preparation import STARTS, draw_classes, occurrence, prepare, seed, tf_idf
+from partwise.experiments.preparation import draw_classes, occurrence, prepare, seed, tf_idf
 from partwise.experiments.runs import execute
+from partwise.experiments.starts import STARTS
 from partwise.metrics import clustering_accuracy, normalized_mutual_information
 
 
@@ -113,24 +116,6 @@ def terms_of_llnmf():
             print(f"{name}, {way}: k-means {_scores(sample.y, *kmeans)}, NMF {_scores(sample.y, *largest)}")
 
 
-def start_and_labels_of_llnmf():
-    """LLNMF, one fit each: the start, and how codes are turned into clusters."""
-    settings = {
-        "COIL20": {"kernel": "rbf", "bandwidth": 1.0, "n_neighbors": 5, "local_strength": 1000.0},
-        "WebACE": {"n_neighbors": 40, "local_strength": 500.0},
-    }
-    for name, setting in settings.items():
-        plan = load_protocol("llnmf").datasets[name]
-        sample = prepare(plan, plan.prepare)
-        k = int(sample.y.max()) + 1
-        for init in ("spectral", "kmeans"):
-            model = LocalLearningNMF(k, scale="codes", init=init, max_iter=200, random_state=0, **setting)
-            codes = model.fit(sample.X).embedding_
-            clusters = KMeans(k, n_init=10, random_state=0).fit(codes).labels_
-            found = f"largest entry {_scores(sample.y, codes.argmax(axis=1))}, k-means {_scores(sample.y, clusters)}"
-            print(f"LLNMF, {name}, {init}: objective {model.objective_:.0f}, {found}")
-
-
 def _entries(counts, values):
     weighed = counts.copy()
     weighed.data = values
@@ -154,4 +139,3 @@ if __name__ == "__main__":
         subspace_of_lsi()
         strength_of_graph_nmf()
         terms_of_llnmf()
-        start_and_labels_of_llnmf()

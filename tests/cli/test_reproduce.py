@@ -53,6 +53,17 @@ def test_fresh_draws_have_files_of_their_own(capsys, tiny, tmp_path):
     assert {line.split(",")[4] for line in lines[1:]} == {"1000"}
 
 
+def test_one_in_some_cells(capsys, tiny, tmp_path):
+    """Fewer runs, no averages, and no file of the whole table."""
+    assert main(["reproduce", "tiny", "--repeats", "1", "--one-in", "2"]) == 0
+    out = capsys.readouterr().out
+    lines = gzip.decompress((tmp_path / "results" / "runs" / "tiny.csv.gz").read_bytes()).decode().splitlines()
+    cells = {tuple(line.split(",")[1:3]) for line in lines[1:]}
+    assert 0 < len(cells) < 8
+    assert "Avg" not in out
+    assert not (tmp_path / "results" / "tiny.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -1,6 +1,7 @@
 """The pages of the papers come from the committed tables."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -37,3 +38,30 @@ def test_headline_numbers():
     means = [sum(single[method, k].mean for k in ks) / len(ks) for method in ("CNMF", "partwise")]
     assert headline.accuracies("cnmf")["CNMF", "Yale"] == pytest.approx((printed, *means))
     assert {"CNMF", "GNMF", "NLCF"} <= set(headline.all_accuracies())
+
+
+def test_the_front_page_says_what_was_measured():
+    """The one sentence of README.md about the papers' numbers."""
+    from docs.reproduction import pages
+
+    everything = [cell for name in paper_names() for cell in read_cells(ROOT / "results" / f"{name}.csv")]
+    text = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    assert pages.front_sentence(everything) in text, "Write the sentence of docs.reproduction.pages.front_sentence."
+
+
+def test_every_short_cell_has_a_reason():
+    from docs.reproduction import closing
+
+    short = {(m, c.dataset) for _, m, cells in closing.own_cells() for c in cells if c.verdict == "short"}
+    assert short <= set(closing.REASONS)
+    assert set(closing.shares([])) == {"0", "–", "0 of 0"}
+
+
+def test_fresh_draws_agree_within_two_errors():
+    from docs.reproduction import fresh
+
+    one, other, far = (SimpleNamespace(mean=mean, error=3.0) for mean in (50.0, 58.0, 59.0))
+    assert fresh.agrees(one, other)
+    assert not fresh.agrees(one, far)
+    for name in paper_names():
+        assert all(c.repeats >= 5 and f.repeats >= 5 and c.metric == f.metric for c, f in fresh.pairs(name))

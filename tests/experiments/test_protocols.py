@@ -12,7 +12,6 @@ from partwise.datasets import CATALOGUE
 from partwise.experiments import Journal, compare, load_protocol, paper_names, printed_numbers, read_cells, write_cells
 from partwise.experiments.plan import Place, Plan
 from partwise.experiments.preparation import (
-    STARTS,
     STEPS,
     Sample,
     draw_classes,
@@ -23,6 +22,7 @@ from partwise.experiments.preparation import (
 )
 from partwise.experiments.protocol import DataPlan, MethodPlan
 from partwise.experiments.runs import is_available
+from partwise.experiments.starts import LABELS, STARTS
 from partwise.experiments.tables import (
     counts,
     counts_line,
@@ -55,6 +55,7 @@ def test_protocols_cover_their_tables(paper):
         assert set(plan.prepare) <= set(STEPS)
     for method in protocol.methods.values():
         assert method.start in {None, *STARTS}
+        assert method.labels in {None, *LABELS}
         assert set(method.on) <= set(protocol.datasets)
         assert set(method.prepare) <= set(STEPS)
 
@@ -117,18 +118,6 @@ def test_draws():
     for label in range(5):
         assert (known == label).sum() == 2
         assert set(sample.y[known == label]) == {label}
-
-
-def test_starts():
-    X = np.arange(35.0).reshape(7, 5)
-    for start in STARTS.values():
-        W, H = start(X, 3, 0)
-        assert W.shape == (7, 3)
-        assert W.min() >= 0
-        assert np.ptp(start(X, 3, 1)[0] - W) > 0
-    np.testing.assert_allclose(np.linalg.norm(STARTS["unit components"](X, 3, 0)[1], axis=1), 1)
-    H = STARTS["samples"](X, 3, 0)[1]
-    assert {tuple(row) for row in H} <= {tuple(row) for row in X}
 
 
 def of(mean, error, repeats=10):

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,13 @@ def test_a_run_depends_on_nothing_but_itself():
     back = {run.digest: execute(run) for run in reversed(runs)}
     assert there == back
     assert len(there) == len(runs)
+
+
+def test_the_rule_for_clusters_is_part_of_a_run():
+    run = next(Plan(PROTOCOL, method="GNMF").grid_runs())
+    other = replace(run, method=replace(run.method, labels="one k-means"))
+    assert other.digest != run.digest
+    assert execute(other) == execute(other)
 
 
 def test_methods_share_classes_and_settings_share_starts():

@@ -67,6 +67,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         "their own, PAPER-from-N",
     )
     parser.add_argument(
+        "--one-in",
+        metavar="N",
+        type=whole_number(1),
+        default=1,
+        help="only about one in N of the cells, always the same ones; with --draws-from a check of the others' runs",
+    )
+    parser.add_argument(
         "--jobs", metavar="N", type=whole_number(1), default=1, help="processes to use (default: %(default)s)"
     )
     parser.add_argument(
@@ -80,15 +87,16 @@ def run(options: argparse.Namespace) -> None:
     Parameters
     ----------
     options : argparse.Namespace
-        paper, table, method, show, output, quick, repeats, draws_from, jobs, results.
+        paper, table, method, show, output, quick, repeats, draws_from, one_in, jobs, results.
     """
     repeats = QUICK_REPEATS if options.quick else options.repeats
     try:
-        plan = Plan(load_protocol(options.paper), options.table, options.method, repeats, options.draws_from)
+        protocol = load_protocol(options.paper)
+        plan = Plan(protocol, options.table, options.method, repeats, options.draws_from, options.one_in)
     except UnknownPaper as error:
         raise CommandError(f"{error}.") from None
     name = options.paper.lower() + (f"-from-{options.draws_from}" if options.draws_from else "")
-    whole = options.table is None and options.method is None
+    whole = options.table is None and options.method is None and options.one_in == 1
     runs, table = options.results / "runs" / f"{name}.csv", options.results / f"{name}.csv"
     output = options.output or (options.results / f"{name}.html" if whole else None)
     _check_outputs([*([] if options.show else [runs]), *([table] if whole else [])], output)

@@ -23,9 +23,9 @@ from typing import Any
 
 from ..selection.grids import fixed_strengths
 from .plan import DEFAULTS
-from .preparation import STARTS
 from .protocol import MethodPlan, load_protocol, paper_names
 from .runs import find_estimator
+from .starts import STARTS
 
 # Parameters that turn an estimator into another method; all others say how, how long or how strongly it is run.
 KIND = ("weighting", "use_labels")
@@ -93,7 +93,7 @@ class Method:
         -------
         init : tuple of (W, H), or None if the settings name the start
         """
-        return None if self.start is None else STARTS[self.start](X, n_components, seed)
+        return None if self.start is None else STARTS[self.start](X, n_components, seed, self.settings)
 
     @property
     def estimator_class(self) -> Any:

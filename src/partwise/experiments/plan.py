@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import datasets
 from .journal import Journal
+from .preparation import seed
 from .printed import Printed
 from .protocol import MethodPlan, Protocol, UnknownPaper
 from .runs import Run, is_available
@@ -41,6 +42,8 @@ class Plan:
         At most this many.
     first_draw : int, default=0
         The number of the first draw; another one gives classes and starts that no earlier run has seen.
+    one_in : int, default=1
+        Only about one in this many cells, always the same ones, and no averages.
     """
 
     protocol: Protocol
@@ -48,6 +51,7 @@ class Plan:
     method: str | None = None
     repeats: int | None = None
     first_draw: int = 0
+    one_in: int = 1
 
     def __post_init__(self) -> None:
         tables = list(dict.fromkeys(number.table for number in self.protocol.numbers))
@@ -63,8 +67,17 @@ class Plan:
         return tuple(
             number
             for number in self.protocol.numbers
-            if self.table in (None, number.table) and self.method in (None, DEFAULTS, number.method)
+            if self.table in (None, number.table)
+            and self.method in (None, DEFAULTS, number.method)
+            and self.takes(number.dataset, number.n_clusters, number.method)
         )
+
+    def takes(self, dataset: str, n_clusters: int | None, method: str) -> bool:
+        """Whether a cell is among one in so many; all metrics of it are, or none."""
+        if self.one_in == 1:
+            return True
+        name = (self.protocol.paper, dataset, n_clusters, method, "one in")
+        return n_clusters is not None and seed(*name) % self.one_in == 0
 
     @cached_property
     def places(self) -> dict[Place, tuple[str, ...]]:
@@ -140,7 +153,7 @@ class Plan:
 
     def figure_places(self, method: MethodPlan) -> list[Place]:
         """Where a figure of the paper shows a method over its parameters."""
-        if method.figure is None or self.table is not None:
+        if method.figure is None or self.table is not None or self.one_in > 1:
             return []
         return [Place(dataset, k) for dataset, numbers in method.figure.n_clusters.items() for k in numbers]
 
@@ -180,7 +193,10 @@ class Plan:
     def _pairs(self) -> Iterator[tuple[Place, MethodPlan]]:
         for place in self.places:
             if place.dataset not in self.absent:
-                yield from ((place, method) for method in self.methods if is_available(method))
+                yield from ((place, method) for method in self.methods if self._is_run(place, method))
+
+    def _is_run(self, place: Place, method: MethodPlan) -> bool:
+        return is_available(method) and self.takes(place.dataset, place.n_clusters, method.name)
 
 
 def _distinct(settings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from .. import datasets
-from ..core.types import Array, IntArray
+from ..core.types import IntArray
 from .protocol import DataPlan
 
 
@@ -118,24 +118,3 @@ def draw_labels(y: IntArray, per_class: int, state: int) -> IntArray:
     for label in np.unique(y):
         known[rng.choice(np.flatnonzero(y == label), per_class, replace=False)] = label
     return known
-
-
-def unit_component_start(X: Any, k: int, state: int) -> tuple[Array, Array]:
-    """Uniform numbers; each component is scaled once to norm 1, its norm goes to the codes (the GNMF authors' code)."""
-    rng = np.random.RandomState(state)
-    W, H = rng.uniform(size=(X.shape[0], k)), rng.uniform(size=(k, X.shape[1]))
-    norms = np.linalg.norm(H, axis=1)
-    return W * norms, H / norms[:, None]
-
-
-def sample_start(X: Any, k: int, state: int) -> tuple[Array, Array]:
-    """Components at samples chosen at random, codes uniform with mean 1/k."""
-    rng = np.random.RandomState(state)
-    chosen = rng.choice(X.shape[0], k, replace=False)
-    return rng.uniform(size=(X.shape[0], k)) * (2 / k), np.array(X[chosen])
-
-
-STARTS: dict[str, Callable[[Any, int, int], tuple[Array, Array]]] = {
-    "unit components": unit_component_start,
-    "samples": sample_start,
-}

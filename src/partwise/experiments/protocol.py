@@ -78,7 +78,9 @@ class MethodPlan:
     on : mapping of str to mapping
         Parameters that differ on some data set of the tables.
     start : str, optional
-        Name of a start in `preparation.STARTS`, if the estimator does not have it.
+        Name of a start in `starts.STARTS`, if the estimator does not have it.
+    labels : str, optional
+        Name of a rule in `starts.LABELS`, if clusters are not those of the estimator.
     labelled : int
         Samples of each class whose label the method may see.
     prepare : tuple of str
@@ -97,6 +99,7 @@ class MethodPlan:
     grid: Mapping[str, list[Any]] = field(default_factory=dict)
     on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     start: str | None = None
+    labels: str | None = None
     labelled: int = 0
     prepare: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()

@@ -17,8 +17,9 @@ from ..core.interruption import fit_whole
 from ..core.threads import one_thread
 from ..estimators.base import BaseFactorization
 from ..metrics import clustering_accuracy, normalized_mutual_information, purity, sparseness
-from .preparation import STARTS, Sample, draw_classes, draw_labels, prepare, seed
+from .preparation import Sample, draw_classes, draw_labels, prepare, seed
 from .protocol import DataPlan, MethodPlan
+from .starts import LABELS, STARTS
 
 SCORES = ("accuracy", "nmi_max", "nmi_sqrt", "purity", "sparseness", "accuracy_unlabelled")
 
@@ -61,6 +62,8 @@ class Run:
             "estimator": [self.method.estimator, self.method.start, self.method.labelled],
             "setting": dict(self.setting),
         }
+        if self.method.labels is not None:
+            content["labels"] = [self.method.labels]
         if self.method.version > 1:
             content["version"] = [self.method.version]
         text = json.dumps([*self._place, self.method.name, content], sort_keys=True)
@@ -105,7 +108,9 @@ def execute(run: Run) -> dict[str, float]:
     with warnings.catch_warnings(), one_thread():
         # Too few sweeps, or too large a strength, may be part of a paper's protocol.
         warnings.simplefilter("ignore")
-        found = np.asarray(fit_whole(model, sample.X, known).labels_)
+        fit_whole(model, sample.X, known)
+        rule = run.method.labels
+        found = np.asarray(model.labels_ if rule is None else LABELS[rule](model, run.n_clusters, start))
     y = sample.y
     scores = {
         "accuracy": clustering_accuracy(y, found),
@@ -124,7 +129,7 @@ def build(run: Run, sample: Sample, state: int) -> Any:
     """The estimator with its parameters."""
     settings = dict(run.setting)
     if run.method.start is not None:
-        settings["init"] = STARTS[run.method.start](sample.X, run.n_clusters, state)
+        settings["init"] = STARTS[run.method.start](sample.X, run.n_clusters, state, settings)
     return configured(find_estimator(run.method.estimator), run.n_clusters, state, sample.image_shape, settings)
 
 

@@ -139,12 +139,13 @@ def markdown_tables(cells: Sequence[Cell]) -> str:
     for key, group in groups(cells).items():
         head, *body = _grid(group)
         lines += [f"### {_title(key, group)}", ""]
-        lines += _markdown(head, body)
+        lines += markdown(head, body)
         lines += ["", *([f"{shares}.", ""] if (shares := plain_line(group)) else [])]
     return "\n".join(lines)
 
 
-def _markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
+def markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table in Markdown."""
     return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *body)]
 
 
@@ -159,4 +160,4 @@ def summary_table(cells: Sequence[Cell], by: str) -> str:
         number, shares = counts(group), plain_shares(group)
         plain = [f"{shares[share]:.0%}" if shares else "" for share in PLAIN]
         body.append([name, str(len(group)), *(str(number[verdict]) for verdict in VERDICTS), *plain])
-    return "\n".join(_markdown([by, "cells", *VERDICTS, *PLAIN], body))
+    return "\n".join(markdown([by, "cells", *VERDICTS, *PLAIN], body))

@@ -126,10 +126,10 @@ def compare(plan: Plan, journal: Journal) -> list[Cell]:
     cells = [] if plan.method == DEFAULTS else [cell(*_heading(n), n.method, n.mean, n.std) for n in plan.numbers]
     headings = list(dict.fromkeys(_heading(n) for n in plan.numbers if n.dataset in known))
     if plan.method in (None, DEFAULTS):
-        cells += [cell(*heading, DEFAULTS) for heading in headings]
+        cells += [cell(*heading, DEFAULTS) for heading in headings if plan.takes(*heading[1:3], DEFAULTS)]
     for method in plan.methods:
         if method.labelled:
-            places = [heading[:3] for heading in headings if heading[3] == "accuracy"]
+            places = [h[:3] for h in headings if h[3] == "accuracy" and plan.takes(*h[1:3], method.name)]
             cells += [cell(*place, UNLABELLED, method.name) for place in places]
     return cells
 
