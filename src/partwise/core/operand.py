@@ -280,6 +280,11 @@ class Operand(ABC):
         return float(norms.sum() if self.sample_weight is None else norms @ self.sample_weight)
 
     @property
+    def stored(self) -> Any:
+        """Rows that are read when needed, if the data are not in memory."""
+        raise ValueError("The data are in memory.")
+
+    @property
     def nbytes(self) -> int:
         """Memory of the data, or of its files."""
         return self.shape[0] * self._bytes_per_row()

@@ -167,9 +167,16 @@ class StoredRows:
                 rows = waiting.popleft()
                 while held[0][0] + held[0][1].shape[0] <= rows.start:
                     held.popleft()
-                ready.append((rows, _joined([_cut(part, at, rows) for at, part in held if at < rows.stop])))
+                ready.append((rows, joined([_cut(part, at, rows) for at, part in held if at < rows.stop])))
             if ready:
                 yield ready
+
+    def whole(self) -> Iterator[tuple[slice, Any]]:
+        """All rows, as many at a time as a unit holds."""
+        step = self._unit_rows()
+        slices = [slice(start, min(start + step, self.shape[0])) for start in range(0, self.shape[0], step)]
+        for group in self.stream(slices):
+            yield from group
 
     def take(self, rows: IntArray) -> Any:
         """The chosen rows in memory, in any order."""
@@ -181,7 +188,7 @@ class StoredRows:
             for group in self.stream(self._runs(wanted))
             for part, block in group
         ]
-        return _joined(parts)[back.ravel()]
+        return joined(parts)[back.ravel()]
 
     def identity(self) -> tuple[Any, ...]:
         """What tells these data from others, cheaply: shape, type, state of the files, and some evenly spaced rows."""
@@ -271,7 +278,7 @@ class StoredRows:
                 size += block.data.nbytes + block.indices.nbytes if sp.issparse(block) else block.nbytes
             at += n_rows
             if parts and (size >= UNIT_BYTES or at >= stop):
-                yield begin, _joined(parts)
+                yield begin, joined(parts)
                 parts, size = [], 0
             if at >= stop and stop < self.shape[0]:
                 return
@@ -378,7 +385,7 @@ def _cut(block: Any, first: int, rows: slice) -> Any:
     return sp.csr_array(parts, shape=(stop - start, block.shape[1]))
 
 
-def _joined(parts: list[Any]) -> Any:
+def joined(parts: list[Any]) -> Any:
     """One block of several."""
     parts = [part for part in parts if part.shape[0]] or parts[:1]
     if len(parts) == 1:

@@ -346,11 +346,21 @@ def group_means(X: Operand, groups: IntArray, n_groups: int, weight: Array) -> O
     n_groups : int
     weight : ndarray of shape (n_samples,)
     """
-    totals = np.bincount(groups, weights=weight, minlength=n_groups)
-    # A group whose samples all have weight zero still needs a row.
-    counts = np.bincount(groups, minlength=n_groups)
-    share = np.where(totals[groups] > 0, weight / np.where(totals > 0, totals, 1)[groups], 1 / counts[groups])
+    if not X.in_memory:
+        from .grouped import stored_group_means
+
+        return stored_group_means(X, groups, n_groups, weight)
+    share, totals = group_shares(groups, n_groups, weight)
     n = X.shape[0]
     averaging = sp.csr_array((share.astype(X.dtype), (groups, np.arange(n))), shape=(n_groups, n))
     means = averaging @ X.array
     return as_operand(means if sp.issparse(means) else np.asarray(means), X.missing, totals.astype(X.dtype))
+
+
+def group_shares(groups: IntArray, n_groups: int, weight: Array) -> tuple[Array, Array]:
+    """The share of every sample in the mean of its group, and the weight of every group."""
+    totals = np.bincount(groups, weights=weight, minlength=n_groups)
+    # A group whose samples all have weight zero still needs a row.
+    counts = np.bincount(groups, minlength=n_groups)
+    share = np.where(totals[groups] > 0, weight / np.where(totals > 0, totals, 1)[groups], 1 / counts[groups])
+    return share, totals

@@ -64,6 +64,11 @@ class StoredOperand(Operand):
         return self._X.facts.sparse
 
     @property
+    def stored(self) -> StoredRows:
+        """Where rows are read."""
+        return self._X
+
+    @property
     def array(self) -> Any:
         """Refused: there is no such array."""
         raise ValueError(NEEDS_MEMORY.format("this method"))

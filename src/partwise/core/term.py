@@ -60,6 +60,13 @@ class Term(ABC):
         """The term with what the data, as the user gave them, bring along: a graph by its name."""
         return self
 
+    def needs_entries(self, X: Operand) -> bool:
+        """Whether the bound term needs single entries of X, and not only products, norms and blocks of rows.
+
+        If it does, and X is not in memory, it is bound to one piece of X after another.
+        """
+        return False
+
     @abstractmethod
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None

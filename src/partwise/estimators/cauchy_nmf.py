@@ -78,6 +78,8 @@ class CauchyNMF(BaseFactorization):
     True
     """
 
+    _takes_blocks = True
+
     cauchy_scale: Positive | Auto = "auto"
     truncation: PositiveOrInfinite = 3.0
 

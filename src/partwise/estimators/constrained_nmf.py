@@ -60,6 +60,8 @@ class ConstrainedNMF(LabelledFactorization):
     True
     """
 
+    _takes_blocks = True
+
     loss: Loss = "frobenius"
 
     def _uses_labels(self) -> bool:

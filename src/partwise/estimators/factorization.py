@@ -69,6 +69,8 @@ class Factorization(LabelledFactorization):
     True
     """
 
+    _takes_blocks = True
+
     terms: Annotated[Sequence[Term] | None, list, tuple, None] = None
     codes: DomainName | Domain = "non-negative"
     components: DomainName | Domain = "non-negative"

@@ -61,6 +61,8 @@ class GraphNMF(GraphOnCodes, KnownComponents, Dispersion, LossScale, LabelledFac
     True
     """
 
+    _takes_blocks = True
+
     loss: AnyPenalisedLoss = "frobenius"
     missing: Missing = None
 

@@ -63,3 +63,6 @@ class GroupNMF(GroupedCodes, NMF):
     >>> model.components_.shape, model.component_groups_
     ((6, 60), array([-1, -1, -1, -1,  0,  1]))
     """
+
+    # Codes of new samples depend on their groups, which are not read in blocks.
+    _takes_blocks = False

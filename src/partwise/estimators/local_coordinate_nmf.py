@@ -61,6 +61,8 @@ class LocalCoordinateNMF(GraphOnCodes, LossBesidePenalty, OpenFactorization, Lab
     True
     """
 
+    _takes_blocks = True
+
     coordinate_strength: Annotated[OpenStrength, COORDINATE_STRENGTHS] = "auto"
     # Coordinates are chosen first, and without a graph: where they do not count, it has another unit.
     graph_strength: Annotated[OpenStrength, replace(STRENGTHS, meanwhile=0.0)] = 0.0

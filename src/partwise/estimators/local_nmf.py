@@ -48,6 +48,8 @@ class LocalNMF(BaseFactorization):
     True
     """
 
+    _takes_blocks = True
+
     solver: Literal["auto", "newton", "multiplicative"] = "auto"
     # The sums of the components settle the scale.
     scale: None = field(default=None, init=False)

@@ -58,6 +58,8 @@ class OrthogonalNMF(BaseOrthogonal):
     True
     """
 
+    _takes_blocks = True
+
     init: OrthogonalInit = "auto"
 
     _printed_powers: ClassVar[dict[Factor, float] | None] = {CODES: 0.5, COMPONENTS: 1.0}

@@ -61,6 +61,8 @@ class SemiNMF(BaseFactorization):
     True
     """
 
+    _takes_blocks = True
+
     # Components get unit norm in the end.
     scale: Literal["auto"] = field(default="auto", init=False)
     init: ClusterInit = "auto"

@@ -52,6 +52,8 @@ class SparsenessNMF(BaseFactorization):
     [0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7]
     """
 
+    _takes_blocks = True
+
     components_sparseness: Share | None = 0.6
     codes_sparseness: Share | None = None
     # Stretching a column does not change its sparseness: components get unit norm in the end.

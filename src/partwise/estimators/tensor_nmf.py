@@ -53,6 +53,8 @@ class TensorNMF(BaseFactorization):
     [(8, 10), (8, 10)]
     """
 
+    _takes_blocks = True
+
     sample_shape: Annotated[Sequence[int] | None, tuple, list, None] = None
     # Every axis has a vector to stretch: components get unit norm in the end.
     scale: Literal["auto"] = field(default="auto", init=False)

@@ -15,6 +15,7 @@ from .coordinate import Coordinate
 from .free import FreeCoordinate, FreeMultiplicative
 from .multiplicative import Multiplicative
 from .newton import Newton, is_swept, keeps_domains, steps_in_blocks
+from .piecewise import Piecewise, goes_in_pieces
 from .point import Solver
 from .projected import Projected
 from .revival import Reviving
@@ -48,6 +49,8 @@ def choose_solver(
     if name in ("auto", "newton") and (steps_in_blocks(objective) or keeps_domains(objective)):
         _refuse_rules(objective)
         return _revived(objective, partial(Newton, objective))
+    if name == "auto" and goes_in_pieces(objective):
+        return partial(Piecewise, objective)
     if is_swept(objective):
         return _for_non_negative(name, objective, powers)
     if codes == NON_NEGATIVE and isinstance(components, Free) and not objective.without_entries():

@@ -18,6 +18,7 @@ from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import FACTORS, Array, Factor, IntArray
 from ..terms.entries import known_counts
+from ..terms.pieces import BoundPieces
 from .loop import Options, Result, minimising
 from .point import Solver
 from .scale import apply_scale, normalise
@@ -211,7 +212,8 @@ class Binder:
                 if shared is not None:
                     return shared
         X = self._features if term.dual else self._X
-        bound = term.bind(X, self._labels, self._rng, X.sample_weight)
+        in_pieces = not X.in_memory and term.needs_entries(X)
+        bound = BoundPieces(term, X) if in_pieces else term.bind(X, self._labels, self._rng, X.sample_weight)
         self._known.append((term, bound))
         return bound
 

@@ -32,6 +32,8 @@ SAMPLE_SHARE = 8
 LEAST_ROWS_PER_COMPONENT = 10
 SAMPLE_SWEEPS = 40
 CODING_PASSES = 50
+# Rows of data that are not in memory by which k-means finds its centres.
+CLUSTERED_ROWS = 20_000
 # Rounds of clustering, and of weighting features by their residuals.
 WEIGHT_ROUNDS = 2
 
@@ -154,9 +156,20 @@ def _entry_size(X: Operand, k: int) -> float:
 def kmeans_start(X: Operand, k: int, rng: np.random.RandomState) -> tuple[Array, Array]:
     """Components at the centres of k-means, codes at the clusters."""
     _check_clusters(X, k)
-    labels, centres = cluster(X.narrow_array, k, 1, _seed(rng), X.sample_weight)
+    labels, centres = clusters_everywhere(X, k, _seed(rng))
     Ht = np.maximum(centres, 0).T.astype(X.dtype)
     return _fitting(X, cluster_codes(labels, k, X.dtype), np.ascontiguousarray(Ht))
+
+
+def clusters_everywhere(X: Operand, k: int, seed: int) -> tuple[IntArray, Array]:
+    """Labels and centres of k-means; of a sample, and then the nearest centres, if X is not in memory."""
+    if X.in_memory:
+        return cluster(X.narrow_array, k, 1, seed, X.sample_weight)
+    n, weight = X.shape[0], X.sample_weight
+    rows = np.sort(np.random.RandomState(seed).choice(n, min(n, max(CLUSTERED_ROWS, k)), replace=False))
+    _, centres = cluster(X.take(rows).narrow_array, k, 1, seed, None if weight is None else weight[rows])
+    products = X.dot(np.ascontiguousarray(centres.T.astype(X.dtype)))
+    return (0.5 * np.einsum("ij,ij->i", centres, centres) - products).argmin(axis=1), centres
 
 
 def start_from_labels(X: Operand, labels: IntArray, n_components: int) -> tuple[Array, Array]:
@@ -172,7 +185,7 @@ def start_from_labels(X: Operand, labels: IntArray, n_components: int) -> tuple[
     """
     used, numbered = np.unique(labels, return_inverse=True)
     weight = np.ones(len(labels), X.dtype) if X.sample_weight is None else X.sample_weight
-    means = group_means(X, numbered.ravel(), len(used), weight).array
+    means = group_means(X, numbered.ravel(), len(used), weight).take(np.arange(len(used))).array
     Ht = np.full((X.shape[1], n_components), X.mean(), X.dtype)
     Ht[:, used] = (means.toarray() if sp.issparse(means) else means).T
     return _fitting(X, cluster_codes(labels, n_components, X.dtype), Ht)
@@ -270,6 +283,10 @@ def cluster_codes(labels: IntArray, k: int, dtype: Any) -> Array:
 
 def _clusters(X: Operand, k: int, seed: int, down_weight: DownWeight | None) -> IntArray:
     """Labels by k-means; features that the clusters (at first their one mean) leave far off count less."""
+    if not X.in_memory:
+        if down_weight is not None:
+            raise ValueError("init='kmeans' with down-weighted features needs X in memory. Use init='random'.")
+        return clusters_everywhere(X, k, seed)[0]
 
     def kmeans(data: Any) -> IntArray:
         # Equal samples may have features that differ by rounding; they must share a cluster.

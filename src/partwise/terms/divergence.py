@@ -75,6 +75,10 @@ class BetaDivergence(Term):
             return Frobenius(self.weights).bind(X, sample_weight=sample_weight)
         return BoundDivergence(X, beta, sample_weight, self.weights)
 
+    def needs_entries(self, X: Operand) -> bool:
+        """Unless it is the squared error."""
+        return self.order != 2 or X.missing is not None or self.weights is not None
+
     def scoring(self) -> Term:
         """Itself: element weights belong to the training samples."""
         return BetaDivergence(self.beta)

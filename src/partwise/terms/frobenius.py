@@ -39,6 +39,10 @@ class Frobenius(Term):
             return BoundFrobenius()
         return BoundSquares(X, sample_weight, self.weights)
 
+    def needs_entries(self, X: Operand) -> bool:
+        """If some are missing or weighted."""
+        return X.missing is not None or self.weights is not None
+
     def scoring(self) -> Term:
         """Itself: element weights belong to the training samples."""
         return Frobenius()

@@ -14,7 +14,7 @@ from ..core.forms import Coupling, Quadratic
 from ..core.operand import Operand
 from ..core.rows import Cliques, Diagonal, Links, RowMatrix
 from ..core.state import State
-from ..core.term import BoundTerm, Term
+from ..core.term import BoundTerm, Term, Uncodable
 from ..core.types import CODES, Array, Factor, IntArray
 from ..core.units import Powers, no_function
 from ..graphs import (
@@ -44,6 +44,12 @@ LEAST_LINKED = 0.5
 ONLY_BINARY = (
     "edge_weights={!r} was given with missing entries: the few features that two samples share suffice to find "
     "neighbours, but not to weight them. Use edge_weights='binary', or give your own graph."
+)
+
+
+UNKEPT = (
+    "New samples cannot be linked to the training samples, which were not in memory and are not kept. The codes of the "
+    "training samples are in embedding_; NMF codes new samples without a graph."
 )
 
 
@@ -129,6 +135,8 @@ class NeighborGraph(Term):
             origin, links = GraphOrigin(found.search, found.recall), found.links.maximum(found.links.T)
         else:
             origin = GraphOrigin("given")
+            if callable(self.graph) and not X.in_memory:
+                raise ValueError("graph is a function of X, but X is not in memory. Give the graph that it makes.")
             links = check_graph(self.graph(X.array) if callable(self.graph) else self.graph, X.shape[0])
         bandwidth = self.bandwidth
         if self.edge_weights == "heat" and bandwidth is None and X.missing is None:
@@ -186,12 +194,17 @@ class BoundNeighborGraph(BoundSmoothness):
 
     def consider(self, n_components: int) -> None:
         """Warn if the graph falls into more pieces than there are components, or if a given one holds distances."""
-        if self.origin.search == "given" and self._X.missing is None:
+        if self.origin.search == "given" and self._X.missing is None and self._X.in_memory:
             warn_if_distances(self.edges, self._X.array)
         warn_if_scattered(self.edges, n_components, groups=self._groups)
 
     def for_new(self, state: State) -> Term:
         """New samples are pulled towards the codes of their nearest training samples."""
+        if not self._X.in_memory:
+            return Uncodable(UNKEPT)
+        kept = self._X.kept
+        return LinkedCodes(self._strength, *self._linking, kept.array, state.W, kept.missing)
+
         kept, method = self._X.kept, self._linking[-1]
         return LinkedCodes(self._strength, *self._linking[:4], kept.array, state.W, kept.missing, method)
 

@@ -75,6 +75,10 @@ class NegativeBinomial(Term):
             raise ValueError("The dispersion must be finite, and zero or more; it is the inverse of the size.")
         return np.ascontiguousarray(np.broadcast_to(alpha, (n_features,)))
 
+    def needs_entries(self, X: Operand) -> bool:
+        """Their residuals."""
+        return True
+
     def scoring(self) -> Term:
         """Itself: element weights belong to the training samples."""
         return NegativeBinomial(self.dispersion)

@@ -99,6 +99,10 @@ class RobustLoss(Term):
         if not value > 0:
             raise ValueError(f"The {name} of {type(self).__name__} is {value!r}; it must be positive.")
 
+    def needs_entries(self, X: Operand) -> bool:
+        """Their residuals."""
+        return True
+
     def scoring(self) -> Term:
         """Itself: element weights belong to the training samples."""
         return replace(self, weights=None)
