@@ -26,7 +26,7 @@ from partwise import NMF, Factorization, GroupNMF
 from partwise.domains import Fixed
 from partwise.terms import BetaDivergence
 
-SHARED, GROUPS, PER_GROUP, FEATURES, REPEATS = 5, 3, 100, 200, 5
+SHARED, GROUPS, PER_GROUP, FEATURES, REPEATS = 5, 3, 100, 200, 3
 EFFECTS = ("own component", "offset", "factors")
 SIZES, COUNTS = (0.5, 1.0, 2.0), (0.3, 3.0)
 LOSSES = ("frobenius", "kullback-leibler")
@@ -71,7 +71,7 @@ def from_singular_vectors(X, groups, loss, seed):
     return model.fit(X).components_[:SHARED]
 
 
-def integrative(X, groups, seed, strength=5.0, sweeps=300):
+def integrative(X, groups, seed, strength=5.0, sweeps=200):
     """H of Σ_g ‖X_g − W_g (H + V_g)‖² + strength · ‖W_g V_g‖², by multiplicative rules."""
     rng, tiny = np.random.RandomState(seed), np.finfo(float).tiny
     parts = [X[groups == group] for group in range(GROUPS)]

@@ -8,5 +8,17 @@
 
 from .core.domains import Domain, Free, NonNegative, OneEntry, RankOne, Simplex, Sparse, UnitNorm
 from .core.fixed import Fixed
+from .core.markers import marker_mask
 
-__all__ = ["Domain", "Fixed", "Free", "NonNegative", "OneEntry", "RankOne", "Simplex", "Sparse", "UnitNorm"]
+__all__ = [
+    "Domain",
+    "Fixed",
+    "Free",
+    "NonNegative",
+    "OneEntry",
+    "RankOne",
+    "Simplex",
+    "Sparse",
+    "UnitNorm",
+    "marker_mask",
+]

@@ -1,12 +1,13 @@
 """Components that are given stay as given; what is learned beside them, and every code, is the best there is."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import nnls
 
 from partwise import NMF, Factorization, GraphNMF
-from partwise.domains import Fixed
+from partwise.domains import Fixed, marker_mask
 from partwise.graphs import neighbor_graph
 from partwise.terms import BetaDivergence, Frobenius, NeighborGraph
 
@@ -204,3 +205,89 @@ def test_zeros_stay_zero(loss, known):
 def test_what_does_not_fit_together(given, message):
     with pytest.raises(ValueError, match=message):
         NMF(**{"n_components": 4, **given}).fit(X)
+
+
+@pytest.mark.parametrize("name", ["fixed_components", "seed_components", "component_mask"])
+def test_what_is_no_array(name):
+    with pytest.raises(ValueError, match=f"'{name}' parameter of NMF must be an array-like"):
+        NMF(4, **{name: sp.csr_array(TRUTH)}).fit(X)
+    with pytest.raises(ValueError, match=f"{name} must hold numbers, with a row for every component"):
+        NMF(4, **{name: [["a"] * 12]}).fit(X)
+
+
+def never(data):
+    raise AssertionError("the graph was built before the input was checked")
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"fixed_components": KNOWN[:, :5]},
+        {"fixed_components": -KNOWN},
+        {"fixed_components": np.ones((5, 12))},
+        {"seed_components": 0 * NOISY},
+        {"component_mask": np.zeros((4, 12), bool)},
+    ],
+)
+def test_bad_input_is_refused_before_any_work(known):
+    with pytest.raises(ValueError, match=r"features|negative|fixed|zero|no feature"):
+        GraphNMF(4, graph=never, **known).fit(X)
+
+
+@pytest.mark.parametrize("known", ["fixed_components", "seed_components"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_with_missing_entries_and_a_graph(known, loss):
+    holes = np.where(RNG.uniform(size=X.shape) < 0.1, np.nan, X)
+    for kind, settings in ((NMF, {}), (GraphNMF, {"graph_strength": 0.1, "n_neighbors": 3})):
+        model = kind(4, loss=loss, missing="nan", max_iter=40, tol=0, **{known: KNOWN}, **settings).fit(holes)
+        assert cosines(model.components_[:2], KNOWN).min() > (0.999999 if known == "fixed_components" else 0.9)
+        assert np.diff(model.history_["objective"]).max() <= 1e-9 * model.history_["objective"][0]
+
+
+NAMES = [f"gene{number}" for number in range(12)]
+
+
+def test_columns_of_a_table_are_those_of_the_data():
+    data, known = pd.DataFrame(X, columns=NAMES), pd.DataFrame(KNOWN, columns=NAMES)
+    model = NMF(4, fixed_components=known, max_iter=20, tol=0).fit(data)
+    np.testing.assert_array_equal(model.components_[:2], KNOWN)
+    for name in ("fixed_components", "seed_components"):
+        with pytest.raises(ValueError, match=f"The columns of {name} are not the features of X in their order"):
+            NMF(4, **{name: known[NAMES[::-1]]}).fit(data)
+    NMF(4, fixed_components=known, max_iter=20, tol=0).fit(X)
+
+
+def test_with_a_mask_the_true_components_are_found():
+    """Whatever the places of their zeros: a start that knows nothing of these may end elsewhere."""
+    for seed in range(3):
+        rng = np.random.RandomState(seed)
+        H = rng.gamma(0.3, size=(5, 60))
+        counts = rng.poisson(20 * rng.gamma(0.5, size=(120, 5)) @ H)
+        for loss in LOSSES:
+            model = NMF(5, loss=loss, component_mask=np.median(H) < H, random_state=seed).fit(counts)
+            assert cosines(model.components_, H).min() > 0.95
+
+
+def test_markers_are_features_of_their_component_alone():
+    mask = marker_mask({"a": ["gene0", "gene3"], "b": ["gene3", "gene5"]}, NAMES, 4)
+    assert mask.shape == (4, 12)
+    assert np.flatnonzero(~mask[0]).tolist() == [5]
+    assert np.flatnonzero(~mask[1]).tolist() == [0]
+    assert np.flatnonzero(~mask[2]).tolist() == [0, 3, 5]
+    model = NMF(4, component_mask=mask, random_state=0, max_iter=30, tol=0).fit(X)
+    assert not model.components_[~mask].any()
+    assert model.components_[0, 0] > 0
+
+
+@pytest.mark.parametrize(
+    ("markers", "message"),
+    [
+        ({"a": ["gene00"]}, "marker 'gene00' of 'a' is not the name of a feature. Is it 'gene0'"),
+        ({"a": "gene0"}, r"The markers of 'a' are a text; give a list of names: \['gene0'\]"),
+        ({"a": []}, "There are no markers of 'a'"),
+        ({key: ["gene0"] for key in range(5)}, "markers of 5 components, but n_components=4"),
+    ],
+)
+def test_markers_that_cannot_be(markers, message):
+    with pytest.raises(ValueError, match=message):
+        marker_mask(markers, NAMES, 4)

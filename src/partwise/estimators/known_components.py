@@ -34,7 +34,7 @@ class KnownComponents(OpenFactorization):
         unit, and 1 weighs what a component adds beside its seed like a residual. 0: the seeds are only a start.
     component_mask : array of bool, shape (n_components, n_features)
         Where components may be other than zero: the pixels of a region, the genes of a pathway, the words of a topic.
-        By default everywhere.
+        By default everywhere. :func:`partwise.domains.marker_mask` makes one from names.
     """
 
     fixed_components: ArrayOrNone = None
@@ -79,6 +79,8 @@ class KnownComponents(OpenFactorization):
         """Refuse what does not fit together."""
         names = "fixed_components", "seed_components", "component_mask"
         given = [name for name in names if getattr(self, name) is not None]
+        for name in given:
+            self._check_readable(name)
         if given and not isinstance(self.n_components, Integral):
             raise ValueError(
                 f"n_components={self.n_components!r} leaves the number of components open, but {given[0]} describes "
@@ -86,6 +88,8 @@ class KnownComponents(OpenFactorization):
             )
         if "fixed_components" in given and len(given) > 1:
             raise ValueError(f"Give fixed_components or {given[1]}: what is fixed needs no more than that.")
+        if self.fixed_components is not None:
+            Fixed(self.fixed_components).bind(X, COMPONENTS, int(self.n_components))  # type: ignore[arg-type]
         if self.seed_components is not None:
             n_seeds = check_seeds(self.seed_components, X).shape[1]
             if n_seeds > self.n_components:
@@ -100,3 +104,17 @@ class KnownComponents(OpenFactorization):
             if not mask.any(axis=1).all():
                 empty = int(np.flatnonzero(~mask.any(axis=1))[0])
                 raise ValueError(f"component_mask leaves component {empty} no feature: it would represent nothing.")
+
+    def _check_readable(self, name: str) -> None:
+        """Refuse what is not an array of numbers with the features of X in its columns."""
+        value = getattr(self, name)
+        try:
+            np.asarray(value, float)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} must hold numbers, with a row for every component.") from None
+        features, columns = getattr(self, "feature_names_in_", None), getattr(value, "columns", None)
+        if features is not None and columns is not None and list(columns) != list(features):
+            raise ValueError(
+                f"The columns of {name} are not the features of X in their order. Give {name}.reindex(columns="
+                "X.columns, fill_value=0), or an array without names."
+            )
