@@ -96,14 +96,12 @@ def test_a_choice_sees_the_weights_too(monkeypatch):
 @pytest.mark.parametrize(("dtype", "small"), [(np.float64, 5e-324), (np.float64, 1e-200), (np.float32, 1e-42)])
 def test_samples_too_small_for_a_scale_count_as_empty(loss, dtype, small):
     """Their scale would be no number; they get a code near zero and leave the others alone."""
-    # Samples of a block share the curvature of their steps, even with one that is almost empty: fits agree in the end.
-    sweeps, rounding = (20, 1e-3) if loss == "frobenius" else (400, 2e-2)
-    run = {"n_components": 3, "weighting": "ncut", "loss": loss, "max_iter": sweeps, "tol": 0, "random_state": 0}
+    run = {"n_components": 3, "weighting": "ncut", "loss": loss, "max_iter": 20, "tol": 0, "random_state": 0}
     data = np.vstack([X, np.full((2, 8), small)]).astype(dtype)
     model, empty = NMF(**run).fit(data), NMF(**run).fit(np.where(data > 1e-30, data, 0))
     assert np.isfinite(model.embedding_).all()
     assert np.isfinite(model.components_).all()
     np.testing.assert_allclose(model.embedding_[-2:], 0, atol=1e-10 if loss == "frobenius" else 1e-3)
-    np.testing.assert_allclose(model.components_, empty.components_, rtol=0, atol=rounding)
+    np.testing.assert_allclose(model.components_, empty.components_, rtol=1e-3, atol=1e-3)
     assert np.isfinite(model.transform(data)).all()
     assert len(model.predict(data)) == len(data)

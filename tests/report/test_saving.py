@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from partwise import NMF, GraphNMF
-from partwise.report import model_page, save_comparison_page, save_model_page
+from partwise.report import save_comparison_page, save_model_page
 
 X, y = load_digits(n_class=3, return_X_y=True)
 X, y = X[:60], y[:60]
@@ -31,17 +31,19 @@ def test_page_of_a_model_has_everything(model, tmp_path):
 def test_classes_choices_and_images_may_be_unknown(tmp_path):
     frame = pd.DataFrame(np.where(X > 15, np.nan, X), columns=[f"pixel {f}" for f in range(64)])
     plain = NMF(2, missing="nan", max_iter=5, tol=0, random_state=0).fit(frame)
-    text = model_page(plain, frame)
+    save_model_page(tmp_path / "model.html", plain, frame)
+    text = (tmp_path / "model.html").read_text("utf-8")
     assert 'id="selection"' not in text
     assert 'id="confusion"' not in text
     assert "pixel 1" in text
 
 
-def test_what_does_not_fit_is_refused(model):
+def test_what_does_not_fit_is_refused(model, tmp_path):
     with pytest.raises(ValueError, match="X has 10 samples; the model was fitted to 60"):
-        model_page(model, X[:10])
+        save_model_page(tmp_path / "model.html", model, X[:10])
     with pytest.raises(ValueError, match="X has 64 features, but what was said about them is for 63"):
-        model_page(model, X, image_shape=(9, 7))
+        save_model_page(tmp_path / "model.html", model, X, image_shape=(9, 7))
+    assert not list(tmp_path.iterdir())
 
 
 def test_page_of_a_comparison(tmp_path):

@@ -8,41 +8,28 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..experiments.comparison import Comparison, as_data_set
+from ..experiments.comparison import Comparison
 from ..experiments.outcomes import describe_fit, shown_scores
-from .comparison import described, settings
+from ..files.data_set import DataSet
+from .comparison import settings
 from .fits import code_maps, confusion, convergence
 from .learned import codes, components
 from .page import Section, page
 from .tables import Entry, sortable
 
 
-def model_page(
-    model: Any,
-    X: Any,
-    y: Any = None,
-    *,
-    name: str | None = None,
-    image_shape: tuple[int, int] | None = None,
-    feature_names: Sequence[str] | None = None,
-) -> str:
+def model_page(model: Any, data: DataSet, name: str | None = None) -> str:
     """The page as text.
 
     Parameters
     ----------
     model : estimator
-        Fitted to X.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features), or DataSet
-    y : array-like of shape (n_samples,), optional
-        Classes, for scores and colours; −1, NaN and "" are unknown.
+        Fitted to the samples.
+    data : DataSet
+        They and what is known about them.
     name : str, optional
         Of the model; by default that of its class.
-    image_shape : tuple of (int, int), optional
-        Height and width, if samples are images.
-    feature_names : sequence of str, optional
-        Such as words; by default the columns of the data frame that the model was fitted to.
     """
-    data = described(as_data_set(X, y, allow_nan=True), image_shape, feature_names, model)
     n = data.X.shape[0]
     if n != len(model.embedding_):
         raise ValueError(f"X has {n} samples; the model was fitted to {len(model.embedding_)}.")

@@ -49,8 +49,8 @@ def save_model_page(
     >>> model = NMF(8, random_state=0).fit(X[:200])
     >>> save_model_page("digits.html", model, X[:200], y[:200], image_shape=(8, 8))  # doctest: +SKIP
     """
-    text = model_page(model, X, y, name=name, image_shape=image_shape, feature_names=feature_names)
-    write_whole(Path(path), text.encode("utf-8"))
+    data = described(as_data_set(X, y, allow_nan=True), image_shape, feature_names, model)
+    write_whole(Path(path), model_page(model, data, name).encode("utf-8"))
 
 
 def save_comparison_page(

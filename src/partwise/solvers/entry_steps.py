@@ -132,6 +132,7 @@ class EntrySteps:
         _respond(F, G, y)
         np.maximum(y, F.dtype.type(form.floor), out=y)
         entries.derive(y, slope, bent, firm)
+        size = bent.sum(axis=1, dtype=np.float64) + (firm.sum(axis=1, dtype=np.float64) if form.is_firm else 0)
         gradient = _summed(slope, G)
         sums, shares = np.empty(len(F)), slope
         if boldly:
@@ -142,7 +143,7 @@ class EntrySteps:
         sums = np.minimum(sums, np.finfo(F.dtype).max)
         common = self._of(self._system.weight, rows)[:, None, None] * self._system.B
         passes = BOLD_PASSES if boldly else MODEL_PASSES
-        new = self._solved(F, G, gradient, pull, D, 0.5 * sums.astype(F.dtype), shares, common, passes)
+        new = self._solved(F, G, gradient, pull, D, 0.5 * sums.astype(F.dtype), shares, size, common, passes)
         d = new - F
         penalties = D * F - pull
         held = np.einsum("ij,ij,ij->i", np.broadcast_to(D, d.shape), d, d, dtype=np.float64)
@@ -151,7 +152,6 @@ class EntrySteps:
             held += np.einsum("ijl,ij,il->i", np.broadcast_to(common, (len(d), *common.shape[1:])), d, d)
         promised = -np.einsum("ij,ij->i", gradient + 2 * penalties, d, dtype=np.float64)
         z = _respond(d, G, self._scratch.get("slope", shape, F.dtype))
-        size = bent.sum(axis=1) + (firm.sum(axis=1) if form.is_firm else 0)
         gains = np.zeros(len(F), bool)
         if boldly:
             linear = 2 * np.einsum("ij,ij->i", penalties, d, dtype=np.float64)
@@ -193,6 +193,7 @@ class EntrySteps:
         D: Array,
         weight: Array,
         shares: Array,
+        size: Array,
         common: Array,
         passes: tuple[int, float],
     ) -> Array:
@@ -203,7 +204,9 @@ class EntrySteps:
         k, new = F.shape[1], np.array(F)
         D = np.ascontiguousarray(np.broadcast_to(D, F.shape))
         if not self._own_grams and G.ndim == 2:
-            B = G.T @ (shares.mean(axis=0)[:, None] * G)
+            # Rows that are almost empty hardly tell what the others have in common.
+            common_shares = (size / max(float(size.sum()), np.finfo(np.float64).tiny)).astype(F.dtype) @ shares
+            B = G.T @ (common_shares[:, None] * G)
             A = weight[:, None] * (F @ B) - 0.5 * gradient + pull
             one, zero = np.ones((1, 1), F.dtype), np.zeros((1, k), F.dtype)
             descend_rows(F, A, one, zero, B, weight, D, 0, *passes, False, self._n_held, new)

@@ -26,15 +26,17 @@ def check_strength(name: str, strength: float) -> float:
 
 @dataclass(frozen=True)
 class _Norm(Term):
-    strength: float
+    strength: float | tuple[float, ...]
     factor: Factor = CODES
 
-    def _check(self, X: Operand, sample_weight: Array | None) -> tuple[float, Array | None]:
-        """The strength, and the weights of the factor's rows: samples count as often as in the fit."""
+    def _check(self, X: Operand, sample_weight: Array | None) -> tuple[Array, Array | None]:
+        """The strengths, and the weights of the factor's rows: samples count as often as in the fit."""
         if self.factor not in FACTORS:
             raise ValueError(f"factor={self.factor!r}; it must be 'codes' or 'components'.")
-        strength = check_strength(f"The strength of {type(self).__name__}", self.strength)
-        return strength, sample_weight if self.factor == CODES else None
+        name = f"The strength of {type(self).__name__}"
+        given = self.strength if isinstance(self.strength, tuple) else (self.strength,)
+        strengths = np.array([check_strength(name, strength) for strength in given])
+        return strengths, sample_weight if self.factor == CODES else None
 
     @property
     def penalises(self) -> Factor:
@@ -48,7 +50,8 @@ class L1(_Norm):
 
     Parameters
     ----------
-    strength : float
+    strength : float or tuple of float
+        One for all components, or one for each.
     factor : {"codes", "components"}, default="codes"
     """
 
@@ -69,7 +72,8 @@ class L2(_Norm):
 
     Parameters
     ----------
-    strength : float
+    strength : float or tuple of float
+        One for all components, or one for each.
     factor : {"codes", "components"}, default="codes"
     """
 
@@ -85,11 +89,17 @@ class L2(_Norm):
 
 
 class _BoundNorm(BoundPenalty):
-    def __init__(self, strength: float, row_weight: Array | None, factor: Factor):
-        self.strength = strength
+    def __init__(self, strengths: Array, row_weight: Array | None, factor: Factor):
+        # One for all components, or one for each.
+        self.strengths = strengths
         self.row_weight = row_weight
         self.factor = factor
         self.name = f"{type(self).__name__.removeprefix('Bound').lower()} {factor}"
+
+    @property
+    def _given(self) -> float | tuple[float, ...]:
+        strengths = tuple(map(float, self.strengths))
+        return strengths[0] if len(strengths) == 1 else strengths
 
 
 class BoundL1(_BoundNorm):
@@ -98,36 +108,36 @@ class BoundL1(_BoundNorm):
     degree = 1
 
     def column_values(self, F: Array) -> Array:
-        """strength · Σ_i f_ij."""
+        """strength_j · Σ_i f_ij."""
         if self.row_weight is None:
-            return self.strength * F.sum(axis=0, dtype=np.float64)
-        return self.strength * np.einsum("i,ij->j", self.row_weight, F, dtype=np.float64, casting="safe")
+            return self.strengths * F.sum(axis=0, dtype=np.float64)
+        return self.strengths * np.einsum("i,ij->j", self.row_weight, F, dtype=np.float64, casting="safe")
 
     def form(self, F: Array) -> Quadratic:
         """A constant push towards zero."""
-        push = np.full((1, F.shape[1]), self.strength / 2, F.dtype)
+        push = np.full((1, F.shape[1]), self.strengths / 2, F.dtype)
         return Quadratic(repel=push if self.row_weight is None else self.row_weight[:, None] * push)
 
     def for_new(self, state: State) -> Term | None:
         """The same penalty on new codes."""
-        return L1(self.strength) if self.factor == CODES else None
+        return L1(self._given) if self.factor == CODES else None
 
 
 class BoundL2(_BoundNorm):
-    """S = I (or the sample weights), B = strength · I."""
+    """S = I (or the sample weights), B = diag(strengths)."""
 
     degree = 2
 
     def column_values(self, F: Array) -> Array:
-        """strength · Σ_i f_ij²."""
+        """strength_j · Σ_i f_ij²."""
         rows = Diagonal(np.ones(len(F), F.dtype) if self.row_weight is None else self.row_weight)
-        return self.strength * rows.energy(F)
+        return self.strengths * rows.energy(F)
 
     def form(self, F: Array) -> Quadratic:
         """A constant curvature."""
         rows = None if self.row_weight is None else Diagonal(self.row_weight)
-        return Quadratic(couplings=(Coupling(np.full(F.shape[1], self.strength, F.dtype), rows),))
+        return Quadratic(couplings=(Coupling(np.full(F.shape[1], self.strengths, F.dtype), rows),))
 
     def for_new(self, state: State) -> Term | None:
         """The same penalty on new codes."""
-        return L2(self.strength) if self.factor == CODES else None
+        return L2(self._given) if self.factor == CODES else None

@@ -12,10 +12,10 @@ from ..core.forms import Coupling, Quadratic
 from ..core.operand import Operand
 from ..core.rows import Diagonal
 from ..core.state import State
-from ..core.term import BoundPenalty, BoundTerm, Term
+from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor, column_norms
 from ..core.units import Powers
-from .penalties import check_strength
+from .penalties import L2, check_strength
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,48 +115,4 @@ class BoundSeeds(BoundTerm):
 
     def for_new(self, state: State) -> Term:
         """Codes of new samples are shrunk as those of the fit: by what their components have beside their seeds."""
-        return ColumnShrinkage(tuple(map(float, self.strength * self._beside(state.Ht))))
-
-
-@dataclass(frozen=True)
-class ColumnShrinkage(Term):
-    """Σ_j strengths_j ‖w_j‖²: shrinkage of the codes, component by component.
-
-    Parameters
-    ----------
-    strengths : tuple of float, one for each component
-    """
-
-    strengths: tuple[float, ...]
-
-    def bind(
-        self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
-    ) -> BoundTerm:
-        """There is nothing to prepare."""
-        return BoundColumnShrinkage(np.array(self.strengths), sample_weight)
-
-
-class BoundColumnShrinkage(BoundPenalty):
-    """S = I (or the sample weights), B = diag(strengths)."""
-
-    name = "shrinkage"
-    factor = CODES
-    degree = 2
-
-    def __init__(self, strengths: Array, sample_weight: Array | None):
-        self.strengths = strengths
-        self.sample_weight = sample_weight
-
-    def column_values(self, F: Array) -> Array:
-        """strengths_j ‖w_j‖²."""
-        weights = np.ones(len(F), F.dtype) if self.sample_weight is None else self.sample_weight
-        return self.strengths * Diagonal(weights).energy(F)
-
-    def form(self, F: Array) -> Quadratic:
-        """A constant curvature."""
-        rows = None if self.sample_weight is None else Diagonal(self.sample_weight)
-        return Quadratic(couplings=(Coupling(self.strengths.astype(F.dtype), rows),))
-
-    def for_new(self, state: State) -> Term:
-        """The same penalty."""
-        return ColumnShrinkage(tuple(map(float, self.strengths)))
+        return L2(tuple(map(float, self.strength * self._beside(state.Ht))))
