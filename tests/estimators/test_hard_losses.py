@@ -29,7 +29,7 @@ FORMS = {
 }
 EVERY_FORM = pytest.mark.parametrize("form", FORMS)
 EVERY_LOSS = pytest.mark.parametrize("loss", LOSSES)
-EVERY_LOSS_OF_NMF = pytest.mark.parametrize("loss", [*LOSSES, "negative-binomial"])
+EVERY_LOSS_OF_NMF = pytest.mark.parametrize("loss", [*LOSSES, 3, "huber", "l1", "negative-binomial"])
 
 
 def changed(place, value, data=X):

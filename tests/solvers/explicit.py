@@ -36,6 +36,14 @@ def huber_value(X, W, H, scale, weights=1.0):
     return float((weights * np.where(r <= scale, r**2, (2 * r - scale) * scale))[seen].sum())
 
 
+def cauchy_value(X, W, H, scale, weights=1.0):
+    """Σ_ij v_ij scale² ln(1 + r² / scale²), over the entries with v_ij > 0."""
+    r = dense(X) - np.float64(W) @ np.float64(H)
+    weights = np.broadcast_to(weights, r.shape)
+    seen = weights > 0
+    return float((weights * scale**2 * np.log1p((r / scale) ** 2))[seen].sum())
+
+
 def overdispersed_value(X, W, H, dispersion, weights=1.0):
     """Half the negative binomial deviance, from its log-likelihood, over the entries with v_ij > 0."""
     X, Y = dense(X), np.float64(W) @ np.float64(H)

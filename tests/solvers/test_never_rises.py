@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from explicit import dense, edge_value, fit_value, huber_value, joined_by_labels, overdispersed_value
+from explicit import cauchy_value, dense, edge_value, fit_value, huber_value, joined_by_labels, overdispersed_value
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from partwise import NMF, ConstrainedNMF, Factorization, GraphNMF
 from partwise.graphs import neighbor_graph
-from partwise.terms import L1, L2, BetaDivergence, Frobenius, NeighborGraph, Smoothness
+from partwise.terms import L1, L2, BetaDivergence, Frobenius, Huber, NeighborGraph, Smoothness, TruncatedCauchy
 
 # Few samples, many components, graphs in pieces and dead components are all meant here.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -165,7 +165,7 @@ def test_nmf_with_divergences_and_missing_entries(data, loss, p, scale):
 @given(problems(missing=(None, "nan", "unstored")), st.sampled_from(["huber", "l1"]), some_penalties, st.data())
 def test_nmf_with_robust_losses(problem, loss, p, data):
     few_known = problem.missing == "unstored" or problem.known.mean() <= 0.25
-    solver = "multiplicative" if few_known else data.draw(solvers)
+    solver = data.draw(for_divergences if few_known else solvers)
     model = NMF(loss=loss, missing=problem.missing, solver=solver, **p)
     if data.draw(st.booleans()):
         model.set_params(loss_scale=0.3 * float(np.nanmax(dense(problem.X))))
@@ -175,6 +175,26 @@ def test_nmf_with_robust_losses(problem, loss, p, data):
         return fit + penalty_value(p, W, H, problem.sample_weight)
 
     check_fit(model, problem, None, explicit)
+
+
+@modestly
+@given(problems(missing=(None, "nan")), st.booleans(), st.sampled_from([0.03, 0.3, 3.0]), st.booleans(), st.data())
+def test_robust_terms_with_element_weights(problem, huber, scale, listed, data):
+    V = problem.rng.uniform(0.1, 2.0, size=problem.known.shape) * problem.rng.binomial(1, 0.8, problem.known.shape)
+    V[0, 0] = 1
+    problem.known, E = problem.known * V, problem.graph()
+    scale *= float(np.nanmax(dense(problem.X)))
+    a, b = data.draw(strengths), data.draw(strengths)
+    loss = (Huber if huber else TruncatedCauchy)(scale, weights=sp.csr_array(V) if listed else V)
+    s = np.ones(len(V)) if problem.sample_weight is None else problem.sample_weight
+
+    def explicit(W, H):
+        value = huber_value if huber else cauchy_value
+        fit = value(problem.X, W, H, scale, problem.weights)
+        return fit + a * edge_value(E, W) + b * (s @ W).sum()
+
+    terms = [loss, NeighborGraph(a, graph=E), L1(b)]
+    check_fit(Factorization(terms=terms, missing=problem.missing, init="random"), problem, None, explicit)
 
 
 dispersions = st.sampled_from([1e-3, 0.1, 1.0, 30.0])

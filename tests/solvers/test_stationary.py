@@ -6,7 +6,7 @@ from explicit import fit_value, joined_by_labels, laplacian
 from scipy.optimize import minimize, nnls
 from sklearn.base import clone
 
-from partwise import NMF, ConstrainedNMF, GraphNMF
+from partwise import NMF, ConstrainedNMF, GraphNMF, WeightedNMF
 
 RNG = np.random.RandomState(0)
 X = RNG.gamma(1.0, size=(24, 4)) @ RNG.gamma(0.5, size=(4, 12)) + 0.3 * RNG.uniform(size=(24, 12))
@@ -165,3 +165,45 @@ def test_new_codes_of_a_divergence_against_a_general_minimiser(l1):
         best = minimize(value, start, jac=slope, bounds=bounds, tol=1e-14, options={"maxiter": 10_000})
         assert value(w) == pytest.approx(best.fun, rel=1e-6)
         np.testing.assert_allclose(w, best.x, atol=1e-3 * best.x.max())
+
+
+HUBER = 0.2
+
+
+def slopes(loss, Y):
+    """The derivatives of the losses of all entries with respect to the fit."""
+    if loss == "huber":
+        return 2 * np.clip(Y - X, -HUBER, HUBER)
+    beta = {"frobenius": 2, "kullback-leibler": 1, "itakura-saito": 0}.get(loss, loss)
+    return (2 if beta == 2 else 1) * Y ** (beta - 2) * (Y - X)
+
+
+ENTRIES = {
+    "all known": (NMF(), np.ones_like(X)),
+    "some unknown": (NMF(missing="nan"), (RNG.uniform(size=X.shape) < 0.8) * 1.0),
+    "weighted": (WeightedNMF(), RNG.uniform(0.2, 1, size=X.shape)),
+}
+LOSSES = ["frobenius", "kullback-leibler", "itakura-saito", 0.5, 1.5, 3, "huber"]
+
+
+# Huber's is no loss of WeightedNMF.
+CASES = [(loss, entries) for loss in LOSSES for entries in ENTRIES if (loss, entries) != ("huber", "weighted")]
+
+
+@pytest.mark.parametrize(("loss", "entries"), CASES)
+def test_every_loss_ends_where_the_rules_find_nothing_to_gain(loss, entries):
+    """The optimality conditions hold, and the multiplicative solver, from there, stays."""
+    model, V = ENTRIES[entries]
+    given = {"loss": loss, "n_components": K, "scale": None}
+    if entries == "weighted":
+        given["weights"] = V
+    elif loss == "huber":
+        given["loss_scale"] = HUBER
+    data = np.where(V > 0, X, np.nan)
+    model = clone(model).set_params(init="random", random_state=1, tol=1e-10, max_iter=4000, **given).fit(data)
+    W, H = model.embedding_, model.components_
+    R = V * slopes(loss, W @ H)
+    assert_kkt(W, R @ H.T, np.abs(R) @ H.T, 1e-2)
+    assert_kkt(H, W.T @ R, W.T @ np.abs(R), 1e-2)
+    rules = clone(model).set_params(init=(W, H), solver="multiplicative", tol=0, max_iter=20).fit(data)
+    assert model.objective_ * (1 - 1e-5) <= rules.objective_ <= model.objective_ * (1 + 1e-3)
