@@ -38,6 +38,8 @@ def quick():
         "growth": partial(sweeps.growth, 8),
         "neighbours-mnist": partial(neighbors.against_brute_force, "mnist"),
         "neighbours-tdt2": partial(neighbors.against_brute_force, "tdt2", needed="≥ 5"),
+        "neighbours-approximate": partial(neighbors.approximate, n=10_000),
+        "neighbours-whole-fit": partial(neighbors.whole_fit, n=10_000),
     }
 
 
@@ -81,7 +83,9 @@ def full():
         "neighbours-mnist": partial(neighbors.against_brute_force, "mnist"),
         "neighbours-mnist-float32": partial(neighbors.against_brute_force, "mnist", dtype=F32),
         "neighbours-tdt2": partial(neighbors.against_brute_force, "tdt2", needed="≥ 5"),
-        "neighbours-approximate": neighbors.approximate,
+        "neighbours-approximate": partial(neighbors.approximate, needed="≥ 10"),
+        "neighbours-approximate-euclidean": partial(neighbors.approximate, metric="euclidean", needed="≥ 10"),
+        "neighbours-whole-fit": partial(neighbors.whole_fit, needed="≥ 5"),
     }
 
 
