@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.distinct import count_distinct
 from ..core.types import Array, IntArray
 
 # The least relative movement of the centres, scikit-learn's default.
 TOLERANCE = 1e-4
+# Starts are compared on at least this many samples: of twice as many on every second, and so on.
+MANY_ROWS = 20_000
 
 
 def cluster(
@@ -19,7 +22,8 @@ def cluster(
     """Labels and centres of the best of several runs.
 
     A sample that occurs twice and one of weight two give the same clusters: starts are drawn from the samples in a
-    canonical order, and k-means stops at a movement that is small relative to the weighted variance.
+    canonical order, and k-means stops at a movement that is small relative to the weighted variance. Several runs
+    on 40,000 samples or more see a part of them, and the best continues with all.
 
     Parameters
     ----------
@@ -32,18 +36,26 @@ def cluster(
     from sklearn.cluster import KMeans
 
     order = np.argsort(X @ np.random.RandomState(0).standard_normal(X.shape[1]), kind="stable")
-    # The ordered rows are already a copy.
-    kmeans = KMeans(
-        n_clusters=n_clusters,
-        n_init=n_starts,
-        random_state=seed,
-        tol=TOLERANCE * _weighted_share_of_variance(X, sample_weight),
-        copy_x=False,
-    )
-    kmeans.fit(X[order], sample_weight=None if sample_weight is None else sample_weight[order])
+    settings: dict[str, Any] = {
+        "n_clusters": n_clusters,
+        "random_state": seed,
+        "tol": TOLERANCE * _weighted_share_of_variance(X, sample_weight),
+        # Chosen rows are already a copy.
+        "copy_x": False,
+    }
+    starts: dict[str, Any] = {"n_init": n_starts}
+    part = order[:: max(1, X.shape[0] // MANY_ROWS)]
+    if n_starts > 1 and len(part) < len(order) and count_distinct(X[part], n_clusters) == n_clusters:
+        best = KMeans(**settings, **starts).fit(X[part], sample_weight=_weight_of(part, sample_weight))
+        starts = {"n_init": 1, "init": best.cluster_centers_}
+    kmeans = KMeans(**settings, **starts).fit(X[order], sample_weight=_weight_of(order, sample_weight))
     labels = np.empty(X.shape[0], np.intp)
     labels[order] = kmeans.labels_
     return labels, kmeans.cluster_centers_
+
+
+def _weight_of(rows: IntArray, weight: Array | None) -> Array | None:
+    return None if weight is None else weight[rows]
 
 
 def _weighted_share_of_variance(X: Any, weight: Array | None) -> float:

@@ -1,0 +1,42 @@
+"""k-means of many samples: the starts are compared on a part, and the best ends where it does with all."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from partwise.clusters import cluster, kmeans
+
+
+def spread(X, centres, weight=1.0):
+    return float((weight * ((X[:, None] - centres) ** 2).sum(axis=2).min(axis=1)).sum())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_part_of_the_samples_is_enough_to_compare_starts(weighted, dtype, monkeypatch):
+    X, truth = make_blobs(3000, 5, centers=6, random_state=0)
+    X = X.astype(dtype)
+    weight = np.random.default_rng(0).random(3000).astype(dtype) if weighted else None
+    labels, centres = cluster(X, 6, 5, 0, weight)
+    monkeypatch.setattr(kmeans, "MANY_ROWS", 400)
+    faster, others = cluster(X, 6, 5, 0, weight)
+    assert others.dtype == dtype
+    assert adjusted_rand_score(labels, faster) > 0.999
+    assert adjusted_rand_score(truth, faster) > 0.9
+    size = 1.0 if weight is None else weight
+    assert spread(X, others, size) == pytest.approx(spread(X, centres, size), rel=1e-3)
+    # The order of the samples does not matter.
+    shuffled = np.random.default_rng(1).permutation(3000)
+    again, _ = cluster(X[shuffled], 6, 5, 0, None if weight is None else weight[shuffled])
+    np.testing.assert_array_equal(again, faster[shuffled])
+
+
+def test_rare_samples_are_not_left_out(monkeypatch):
+    # Three values, of which a part of the samples has only two.
+    monkeypatch.setattr(kmeans, "MANY_ROWS", 100)
+    X = np.zeros((1000, 2))
+    X[:500] = 1
+    X[777] = 5
+    labels, _ = cluster(X, 3, 4, 0)
+    assert len(np.unique(labels)) == 3
