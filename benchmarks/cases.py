@@ -20,6 +20,7 @@ def quick():
         **_mnist((CD, MU)),
         "nmf-tdt2": partial(nmf.near_the_best, "tdt2", 50, F64, (CD,), sweeps=40, needed={CD.name: "≥ 2"}),
         "counts-reuters": partial(counts.against_rules, "reuters", 10, (100,), (0,), ("",)),
+        "counts-overdispersed": partial(counts.overdispersed, 500, 200),
         "divergence-spectrogram-0": partial(divergences.against_rules, "spectrogram", 0, seeds=(0,), needed="≥ 8"),
         "missing-digits": partial(missing.holes, "digits", 0.3),
         "weights-digits": partial(missing.weights, "digits"),
@@ -104,7 +105,7 @@ def _mnist(peers):
 
 
 def _counts():
-    """The Kullback-Leibler divergence."""
+    """The Kullback-Leibler divergence, and overdispersed counts."""
     needed = {
         ("reuters", 10): ("≥ 40", "≥ 150"),
         ("reuters", 30): ("≥ 20", "≥ 80"),
@@ -116,7 +117,8 @@ def _counts():
         ("cells", 30): ("≥ 28", "≥ 100"),
         ("orl32", 10): ("≥ 6", "≥ 14"),
     }
-    return {f"counts-{name}-{k}": partial(counts.against_rules, name, k, needed=n) for (name, k), n in needed.items()}
+    cases = {f"counts-{name}-{k}": partial(counts.against_rules, name, k, needed=n) for (name, k), n in needed.items()}
+    return {**cases, "counts-overdispersed": counts.overdispersed}
 
 
 def _divergences():

@@ -11,6 +11,7 @@ from sklearn.decomposition import non_negative_factorization
 from partwise import NMF, datasets
 from studies.real_data import FOLDER
 
+from . import missing
 from .measure import clock, watch_fit
 from .problems import start
 from .processes import numbers, python
@@ -73,6 +74,20 @@ def against_rules(name, k, sweeps=(200, 1000), seeds=(0, 1, 2), needed=("", ""))
             )
         )
     return rows
+
+
+def overdispersed(n=2_000, m=1_000, k=10, dispersion=1.0, **others):
+    """Rows: the negative binomial loss of made-up cells against its own multiplicative rules."""
+    rng = np.random.default_rng(0)
+    mean = rng.gamma(0.3, size=(n, 10)) @ rng.gamma(0.3, size=(10, m))
+    mean *= 0.2 / mean.mean()
+    X = sp.csr_array(rng.poisson(rng.gamma(1 / dispersion, dispersion * mean)), dtype=np.float64)
+
+    def make(**how):
+        return NMF(k, loss="negative-binomial", dispersion=dispersion, **how)
+
+    data = f"made-up cells {n:,} × {m:,}, {100 * X.nnz / (n * m):.0f} % positive"
+    return missing.against_rules("NMF, negative binomial,", make, X, data, **others)
 
 
 def time_rules(name, k, seed):

@@ -3,6 +3,7 @@
     python -m studies.counts_starts            # prints the table, writes studies/results/counts_starts.csv
     python -m studies.counts_starts tdt2-10    # one case; the rows of the others stay
 
+Every start takes minutes. Those whose rows are in the file are not run again: delete a row, or the file, to repeat it.
 The first sweeps decide in which minimum a run ends. For every start the study divides our objective after 200 sweeps by
 that of the rules after 1,000: at or below one, nothing is lost by being fast.
 """
@@ -23,6 +24,7 @@ from .real_data import FOLDER
 
 STARTS, OUR_SWEEPS, RULES_SWEEPS = 10, 200, 1000
 CASES = {"made-up-10": ("made-up", 10), "tdt2-10": ("tdt2", 10), "tdt2-30": ("tdt2", 30)}
+NAMES = {"made-up": "made-up counts, 3,000 × 1,000", "tdt2": "TDT2, counts of words"}
 RESULTS = Path(__file__).parent / "results" / "counts_starts.csv"
 
 
@@ -35,44 +37,53 @@ def load(name):
     return sp.csr_array(rng.poisson(rate * (0.05 / rate.mean())), dtype=np.float64)
 
 
-def measure(case):
+def measure(case, seeds):
     """Rows (case, start, our objective, that of the rules), one by one."""
     name, k = CASES[case]
     X = load(name)
-    for seed in range(STARTS):
+    for seed in seeds:
         how = {"loss": "kullback-leibler", "init": "random", "random_state": seed, "tol": 0}
         ours = NMF(k, max_iter=OUR_SWEEPS, **how).fit(X).objective_
         rules = NMF(k, max_iter=RULES_SWEEPS, solver="multiplicative", **how).fit(X).objective_
         yield case, seed, f"{ours:.6f}", f"{rules:.6f}"
 
 
-def report(rows):
-    """Print the distribution of the ratios for every case."""
-    print("case         starts  lowest  quarter   median  three quarters  highest  at or below")
-    for case in CASES:
-        ratios = np.array([float(ours) / float(rules) for name, _, ours, rules in rows if name == case])
+def read():
+    """The rows of all runs so far."""
+    if not RESULTS.is_file():
+        return []
+    with RESULTS.open(newline="") as file:
+        return [tuple(row) for row in list(csv.reader(file))[1:]]
+
+
+def table(rows):
+    """The distribution of the ratios for every case, as lines of Markdown."""
+    lines = [
+        "| case | starts | lowest | quarter | median | three quarters | highest | at or below one |",
+        "|---" * 8 + "|",
+    ]
+    for case, (name, k) in CASES.items():
+        ratios = np.array([float(ours) / float(rules) for which, _, ours, rules in rows if which == case])
         if len(ratios):
-            cuts = np.quantile(ratios, [0, 0.25, 0.5, 0.75, 1])
-            print("{:12s} {:6d}  {:.5f} {:.5f}  {:.5f}  {:.5f}         {:.5f}".format(case, len(ratios), *cuts), end="")
-            print(f"  {int((ratios <= 1).sum())}")
+            cuts = " | ".join(f"{cut:.4f}" for cut in np.quantile(ratios, [0, 0.25, 0.5, 0.75, 1]))
+            title = f"{NAMES[name]}, {k} components"
+            lines.append(f"| {title} | {len(ratios)} | {cuts} | {int((ratios <= 1).sum())} |")
+    return lines
 
 
 def main():
     warnings.simplefilter("ignore")
-    chosen = sys.argv[1:] or list(CASES)
-    rows = []
-    if RESULTS.is_file():
-        with RESULTS.open(newline="") as file:
-            rows = [tuple(row) for row in list(csv.reader(file))[1:] if row[0] not in chosen]
-    for case in chosen:
-        for row in measure(case):
+    rows = read()
+    for case in sys.argv[1:] or CASES:
+        done = {int(seed) for name, seed, *_ in rows if name == case}
+        for row in measure(case, [seed for seed in range(STARTS) if seed not in done]):
             rows.append(row)
             print(*row, flush=True)
             with RESULTS.open("w", newline="") as file:
                 writer = csv.writer(file)
                 writer.writerow(["case", "start", "ours", "rules"])
                 writer.writerows(sorted(rows, key=lambda row: (list(CASES).index(row[0]), int(row[1]))))
-    report(rows)
+    print("\n".join(table(rows)))
 
 
 if __name__ == "__main__":

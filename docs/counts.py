@@ -1,0 +1,96 @@
+"""Write docs/counts.md: how fast fits of counts are, where they end, and why some losses keep slow rules.
+
+    python -m docs.counts
+
+from the rows of `python -m benchmarks --full --only 'counts-*' 'graph-counts-*' '*-counts'` and of the studies
+`counts_starts` and `zeros`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks import table
+from studies import counts_starts, zeros
+
+PAGE = Path(__file__).with_name("counts.md")
+TOP = """\
+# Fits of counts
+
+The Kullback–Leibler divergence is fitted by Newton steps on single rows, which touch only positive entries.
+This page has what that is worth, and where fits end. Written by `python -m docs.counts`.
+
+## Speed
+
+CPU time on one thread to the objective that others have after some sweeps, theirs over ours; medians of three starts.
+scikit-learn and partwise each have a new process to themselves, with the same data, start and limit of one thread,
+and warm up on the same data before the clock starts: sweeps that allocate arrays as large as the data depend on what
+a process has allocated before. The note of a row has the figure with both in one process. `python -m
+benchmarks --full --only 'counts-*'` repeats the comparison.
+"""
+NO_ROWS = "No rows have been measured yet."
+STARTS = """\
+## Where fits end
+
+The first sweeps decide in which minimum a fit ends, so fast steps could lead to worse ones. Therefore the first ten
+sweeps are multiplicative. The objective after {ours} sweeps of ours over that of the multiplicative rules after
+{rules}, from the same random start:
+"""
+ZEROS = """\
+A case with fewer than ten starts is not finished; `python -m studies.counts_starts` continues it.
+
+## Other β-divergences of data with many zeros
+
+For β below 2, other than 1, the curvature at a zero of X is far from that at other entries, and zeros count too: no
+list of positive entries suffices, and no Gram matrix stands for all entries of a row. Steps in blocks, which are the
+fast way where few entries are zero, can be made there too, and never rise. But on the digits, of which half the
+entries are zero, they end like this after {sweeps} sweeps:
+"""
+END = """\
+So `solver="auto"` keeps the multiplicative rules there. Made by `python -m studies.zeros`.
+
+## Other programs
+
+fastTopics and RcppML are R packages and were not run here. Carbonetto, Sarkar, Wang & Stephens ("Non-negative matrix
+factorization algorithms generally improve topic model fits", arXiv:2105.13440) fit the same Poisson likelihood by
+extrapolated coordinate descent, and report better fits in less time than by the multiplicative rules, which are the
+EM algorithm. RcppML's paper (DeBruine, Pospisilik & Triche, bioRxiv 2021.09.01.458620) reports run times like those
+of a truncated SVD, for the squared error; its negative binomial fits reweight least squares. We have not found a time
+of either, with its machine, for data that we have, so no figure is set beside ours.
+"""
+
+
+def speed(rows):
+    """Lines of Markdown: every row of counts that was measured."""
+    chosen = [row for row in rows if "counts" in row.name.split("-") and row.figure == row.figure]
+    if not chosen:
+        return [NO_ROWS]
+    lines = ["| case | data | against | times faster | needed | note |", "|---|---|---|---|---|---|"]
+    for row in chosen:
+        figure = f"{row.figure:.3g} ({row.low:.3g}–{row.high:.3g})"
+        note = row.note + (f" [load {row.load:.1f}]" if row.load > 1.5 else "")
+        lines.append(f"| {row.case} | {row.data} | {row.against} | {figure} | {row.needed} | {note} |")
+    return lines
+
+
+def page():
+    """The text."""
+    starts = STARTS.format(ours=counts_starts.OUR_SWEEPS, rules=f"{counts_starts.RULES_SWEEPS:,}")
+    parts = [
+        TOP,
+        *speed(table.read("full")),
+        "",
+        starts,
+        *counts_starts.table(counts_starts.read()),
+        "",
+        ZEROS.format(sweeps=zeros.SWEEPS),
+        *zeros.table(zeros.read()),
+        "",
+        END,
+    ]
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"Wrote {PAGE}.")
