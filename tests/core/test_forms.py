@@ -26,6 +26,9 @@ ROWS = {
     "links of either sign": (Square(ROOT, 1.0, np.dtype(float)), S),
 }
 
+# No dispersion.
+POISSON = np.empty((0, 0))
+
 
 def full(gram):
     return np.diag(gram) if gram.ndim == 1 else gram
@@ -122,11 +125,11 @@ def test_a_sum_of_logarithms_is_the_divergence(shape):
     Y = F @ G.T
     logs = np.where(X > 0, X * np.log(Y / np.where(X > 0, X, 1)), 0).sum(axis=1)
     counts = SparseCounts(sp.csr_array(X))
-    form = Logarithmic(counts, np.broadcast_to(G.sum(axis=0), shape).copy(), counts.total(), 1e-300, "fit")
+    form = Logarithmic(counts, np.broadcast_to(G.sum(axis=0), shape).copy(), counts.total(), 1e-300, "fit", POISSON)
     np.testing.assert_allclose(form.value(F, logs), (rel_entr(X, Y) - X + Y).sum())
 
 
 def test_rounding_makes_no_negative_divergence():
     counts = SparseCounts(sp.csr_array(np.ones((1, 1))))
-    form = Logarithmic(counts, np.ones((1, 1)), 1.0 + 1e-12, 1e-300, "fit")
+    form = Logarithmic(counts, np.ones((1, 1)), 1.0 + 1e-12, 1e-300, "fit", POISSON)
     assert form.value(np.ones((1, 1)), np.zeros(1)) == 0

@@ -335,7 +335,7 @@ def test_interruption_ends_the_choice(monkeypatch):
 
     from partwise.solvers.coordinate import Coordinate
 
-    monkeypatch.setattr(Coordinate, "sweep", interrupted)
+    monkeypatch.setattr(Coordinate, "steps", interrupted)
     with pytest.raises(KeyboardInterrupt):
         GraphNMF(4, graph_strength="auto").fit(X)
 

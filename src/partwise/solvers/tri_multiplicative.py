@@ -11,6 +11,7 @@ from ..core.tri import TriState
 from ..core.types import CODES, COMPONENTS
 from .multiplicative import Multiplicative, ratio
 from .point import Point
+from .steps import Steps, wanted
 
 ROOT = 0.5
 
@@ -26,10 +27,11 @@ class TriMultiplicative(Multiplicative):
     def __init__(self, objective: Objective):
         super().__init__(objective, {CODES: ROOT, COMPONENTS: ROOT})
 
-    def sweep(self, point: Point) -> Point:
+    def steps(self, point: Point) -> Steps[Point]:
         """F and G by their halves, S ← S ∘ √(FᵀXG / FᵀF S GᵀG)."""
         state: State = point.state
         for factor in (CODES, COMPONENTS):
+            yield wanted(self._objective, state, factor)
             state = self.step(state, factor)
         if not isinstance(state, TriState):
             raise TypeError("These rules are for three factors, X ≈ F S Gᵀ; the state has two.")
