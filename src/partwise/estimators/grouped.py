@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
 from ..core import CODES, Array, Factor, Fixed, IntArray, Operand
 from ..core.domains import Domain
@@ -167,6 +168,18 @@ class GroupedCodes(KnownComponents):
         """
         return self._score(X, sample_weight, lambda new: self._code_grouped(new, groups))
 
+    @property
+    def groups_(self) -> Array:
+        """The groups of the fit, sorted."""
+        check_is_fitted(self, "embedding_")
+        return self._names.copy()
+
+    @property
+    def component_groups_(self) -> IntArray:
+        """Index in `groups_` of the group that each component belongs to, −1 for shared ones."""
+        check_is_fitted(self, "embedding_")
+        return self._owners.copy()
+
     def _groups(self) -> Groups | None:
         """The groups of the fit that is being made."""
         given: Groups | None = self.__dict__.get("_given")
@@ -216,8 +229,8 @@ class GroupedCodes(KnownComponents):
 
     def _settle(self, problem: Problem, minimum: Minimum) -> None:
         groups = self._groups() or Groups([])
-        self.groups_ = groups.names
-        self.component_groups_ = groups.owners(self.n_components, self.n_group_components)
+        self._names = groups.names
+        self._owners = groups.owners(self.n_components, self.n_group_components)
         super()._settle(problem, minimum)
 
     def _code(self, X: Operand) -> Array:
@@ -230,7 +243,7 @@ class GroupedCodes(KnownComponents):
     def _code_grouped(self, X: Operand, groups: Any) -> Array:
         if groups is None:
             return self._code(X)
-        return self._code_members(X, find_groups(groups, self.groups_, X.shape[0]))
+        return self._code_members(X, find_groups(groups, self._names, X.shape[0]))
 
     def _code_members(self, X: Operand, members: IntArray) -> Array:
         """Codes of samples by the shared components and those of their group, −1 for none."""
@@ -238,11 +251,11 @@ class GroupedCodes(KnownComponents):
         codes = np.zeros((X.shape[0], Ht.shape[1]), X.dtype)
         for group in np.unique(members):
             rows = np.flatnonzero(members == group)
-            used = (self.component_groups_ < 0) | (self.component_groups_ == group)
+            used = (self._owners < 0) | (self._owners == group)
             # A component that is zero everywhere does not change the codes of the others.
             codes[rows] = np.where(used, self._code_by(X.take(rows), np.where(used, Ht, 0)), 0)
         return codes
 
     def _clustered(self, codes: Array, X: Operand) -> Array:
         """Only shared components count: clusters of all components would be groups."""
-        return super()._clustered(codes, X)[:, self.component_groups_ < 0]
+        return super()._clustered(codes, X)[:, self._owners < 0]

@@ -202,9 +202,6 @@ class BoundNeighborGraph(BoundSmoothness):
         """New samples are pulled towards the codes of their nearest training samples."""
         if not self._X.in_memory:
             return Uncodable(UNKEPT)
-        kept = self._X.kept
-        return LinkedCodes(self._strength, *self._linking, kept.array, state.W, kept.missing)
-
         kept, method = self._X.kept, self._linking[-1]
         return LinkedCodes(self._strength, *self._linking[:4], kept.array, state.W, kept.missing, method)
 
