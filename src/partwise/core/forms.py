@@ -160,7 +160,7 @@ class Logarithmic:
     size: float
     floor: float
     key: Hashable
-    dispersion: Array
+    dispersion: Array = field(default_factory=lambda: np.empty((0, 0)))
 
     @property
     def is_tangent(self) -> bool:
