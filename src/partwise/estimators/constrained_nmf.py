@@ -1,19 +1,23 @@
 """Label-constrained non-negative matrix factorisation."""
 
-from typing import Any
+from copy import copy
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 
 from ..core import Array, IntArray, Operand, Term, Unit, as_operand, group_means
+from ..graphs import check_labels
 from ..solvers import Minimum, Options, Problem
 from ..terms.constant import Constant
 from ..terms.divergence import order, row_potentials
-from .labelled import LabelledFactorization
+from .labelled import KnownClasses, LabelledFactorization
 from .nmf import fit_term
 from .options import Loss
+from .streaming import Samples, Streamed, StreamingFactorization
 
 
-class ConstrainedNMF(LabelledFactorization):
+class ConstrainedNMF(LabelledFactorization, StreamingFactorization):
     r"""Non-negative matrix factorisation in which samples of one class share their code (CNMF).
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
@@ -95,6 +99,89 @@ class ConstrainedNMF(LabelledFactorization):
         problem = super()._problem(X, None, rng, options, unit)
         return problem.with_terms([*problem.terms, Constant(within, "within classes")])
 
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None) -> Self:
+        """Learn from one more batch of samples.
+
+        As for :meth:`NMF.partial_fit`. Samples of one class share their code across all batches: of every class, the
+        mean of its samples is kept, and coded again with every batch.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Non-negative data, with the features of the batches before.
+        y : array-like of shape (n_samples,), optional
+            Class of every sample, −1 where it is unknown.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts.
+        classes : array-like of shape (n_classes,), optional
+            All classes that may occur in any batch, given with the first one; by default those of the first labels.
+
+        Returns
+        -------
+        self
+        """
+        model = copy(self)
+        model._declare(classes)
+        super(ConstrainedNMF, model).partial_fit(X, y, sample_weight)
+        self.__dict__.update(model.__dict__)
+        return self
+
+    def _declare(self, classes: Any) -> None:
+        """Set the classes of all batches."""
+        if classes is None:
+            return
+        names = check_labels(list(classes), len(classes))[1]
+        declared = self.__dict__.get("_declared") if "_streamed" in self.__dict__ else None
+        if len(names) != len(classes):
+            raise ValueError("classes must hold every class once, and not −1, which stands for an unknown class.")
+        if declared is not None and declared != names.tolist():
+            raise ValueError(f"classes={names.tolist()} differ from those of the first batch, {declared}.")
+        self._declared: list[Any] = names.tolist()
+
+    def _stream_labels(self, y: Any, n_samples: int) -> IntArray:
+        groups, names = check_labels(y, n_samples)
+        if not len(names):
+            return groups
+        if "_declared" not in self.__dict__:
+            self._declare(names)
+        declared = self._declared
+        unknown = [name for name in names.tolist() if name not in declared]
+        if unknown:
+            raise ValueError(
+                f"y holds the class {unknown[0]!r}, which is not among those of the first batch, {declared}. Give all "
+                "classes with the first batch: partial_fit(X, y, classes=…)."
+            )
+        places = np.array([declared.index(name) for name in names.tolist()])
+        return np.where(groups >= 0, places[groups], -1)
+
+    def _posed(self, samples: Samples, unit: Unit, rng: np.random.RandomState, chosen: Any) -> Problem:
+        """Only the classes that have occurred have a row."""
+        assert samples.labels is not None  # `_stream_labels` always gives an array
+        self._present, compact = np.unique(samples.labels[samples.labels >= 0], return_inverse=True)
+        labels = samples.labels.copy()
+        labels[labels >= 0] = compact
+        self._standing = np.unique(_groups(labels)[labels >= 0])
+        return super()._posed(replace(samples, labels=labels), unit, rng, chosen)
+
+    def _standing_rows(self) -> IntArray:
+        return self._standing
+
+    def _learn(self, problem: Problem, minimum: Minimum, batch: Samples, after: Streamed) -> None:
+        """Keep the means of the classes, and their codes."""
+        super()._learn(problem, minimum, batch, after)
+        X, rows = problem.X, self._standing
+        weight = np.ones(X.shape[0], X.dtype) if X.sample_weight is None else X.sample_weight
+        means = Samples(X.take(rows).array, weight[rows], self._present) if len(rows) else None
+        self._streamed = replace(self._streamed, standing=means)
+        assert batch.labels is not None
+        known = KnownClasses(
+            np.concatenate([self._present, batch.labels]),
+            _as_names(self.__dict__.get("_declared", [])),
+            np.concatenate([minimum.state.W[rows], self.embedding_]),
+        )
+        known.groups = batch.labels
+        self._known_classes = known
+
     def _settle(self, problem: Problem, minimum: Minimum) -> None:
         """Give every sample its group's code."""
         super()._settle(problem, minimum)
@@ -112,6 +199,11 @@ class ConstrainedNMF(LabelledFactorization):
 
     def _continues(self, shape: tuple[int, int]) -> bool:
         return super()._continues((len(self._groups), shape[1]))
+
+
+def _as_names(classes: list[Any]) -> Array:
+    """Classes as an array: of objects, if there are names among them."""
+    return np.array(classes, object if any(isinstance(name, str) for name in classes) else None)
 
 
 def _groups(y: IntArray | None) -> IntArray:

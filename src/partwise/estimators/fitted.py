@@ -167,9 +167,9 @@ class FittedFactorization(TransformerMixin):
 
     @property
     def labels_(self) -> IntArray:
-        """Cluster of every training sample, computed on first access by the rule `assign`."""
+        """Cluster of every training sample, computed on first access by the rule `assign`; of a stream's last batch."""
         check_is_fitted(self, "embedding_")
-        return self._assignment.labels
+        return self._assignment.labels[-len(self.embedding_) :]
 
     def _clustered(self, codes: Array, X: Operand) -> Array:
         """The codes used for clustering: those of X, unless a method rescales its samples."""

@@ -1,5 +1,8 @@
 """Non-negative matrix factorisation of samples that come in groups."""
 
+from dataclasses import field
+from typing import Literal
+
 from .grouped import GroupedCodes
 from .nmf import NMF
 
@@ -66,3 +69,6 @@ class GroupNMF(GroupedCodes, NMF):
 
     # Codes of new samples depend on their groups, which are not read in blocks.
     _takes_blocks = False
+    # Components of a group are learned from all its samples.
+    _streams = False
+    forget_factor: Literal["auto"] = field(default="auto", init=False)

@@ -82,7 +82,7 @@ class LabelledFactorization(BaseFactorization):
         See :meth:`predict_classes` for the meaning of nearest.
         """
         known = self._fitted_classes()
-        found = known.predict(self._assignment.codes)
+        found = known.predict(self._assignment.codes[-len(self.embedding_) :])
         labelled = known.groups >= 0
         found[labelled] = known.classes[known.groups[labelled]]
         return found

@@ -13,9 +13,12 @@ from .loss_parameters import LossBesidePenalty
 from .nmf import fit_term
 from .open_components import OpenFactorization
 from .options import OpenStrength
+from .streaming import StreamingFactorization
 
 
-class LocalCoordinateNMF(GraphOnCodes, LossBesidePenalty, OpenFactorization, LabelledFactorization):
+class LocalCoordinateNMF(
+    GraphOnCodes, LossBesidePenalty, OpenFactorization, LabelledFactorization, StreamingFactorization
+):
     r"""Non-negative matrix factorisation in which samples are coded by components close to them (NLCF, NLCF-G).
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),

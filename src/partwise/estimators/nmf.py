@@ -14,6 +14,7 @@ from .dispersion import OVERDISPERSED, Dispersion
 from .known_components import KnownComponents
 from .loss_scale import PER_DEVIATION, LossScale
 from .options import NonNegative, Weighting
+from .streaming import StreamingFactorization
 
 
 def fit_term(loss: str | float, scale: Any = "auto", dispersion: Any = "auto") -> Term:
@@ -27,7 +28,7 @@ def fit_term(loss: str | float, scale: Any = "auto", dispersion: Any = "auto") -
     return BetaDivergence(loss)
 
 
-class NMF(KnownComponents, Dispersion, LossScale):
+class NMF(KnownComponents, Dispersion, LossScale, StreamingFactorization):
     r"""Non-negative matrix factorisation.
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
@@ -100,6 +101,16 @@ class NMF(KnownComponents, Dispersion, LossScale):
             L2(self.l2_components, COMPONENTS),
             *self._known_terms(),
         ]
+
+    def _check_streams(self) -> None:
+        super()._check_streams()
+        if self.weighting is not None:
+            raise ValueError("weighting='ncut' compares every sample with all others, which partial_fit cannot see.")
+        if self.loss in (*PER_DEVIATION, OVERDISPERSED):
+            raise ValueError(
+                f"partial_fit needs the squared error or a β-divergence, not loss={self.loss!r}, which has a parameter "
+                "that depends on all samples."
+            )
 
     def _powers(self, terms: Sequence[Term]) -> Powers:
         powers = super()._powers(terms)

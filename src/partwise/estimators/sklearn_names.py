@@ -18,7 +18,7 @@ INSTEAD = {
     "regularization": PENALTIES,
     "l1_ratio": PENALTIES,
     "shuffle": "leave it out, the order of the coordinates is fixed",
-    "batch_size": "leave it out, every sweep sees all samples; init='sampled' first fits some of them",
+    "batch_size": "leave it out, every sweep of fit sees all samples; partial_fit takes batches of any size",
     "W": "give a start as the parameter init=(W, H)",
     "H": "give a start as the parameter init=(W, H)",
     "update_H": "use transform, which codes samples with the components of a fit",

@@ -3,6 +3,7 @@
 The names below are those of which methods are made; the rest is imported from its module.
 """
 
+from .batches import begin_stream, check_streams, fit_anew, take_batch
 from .choice import choose_dual_solver, choose_solver
 from .codes import code_rows, code_samples, coding_terms
 from .cuts import cut_vectors
@@ -32,6 +33,8 @@ __all__ = [
     "Start",
     "TriMultiplicative",
     "TriStart",
+    "begin_stream",
+    "check_streams",
     "choose_dual_solver",
     "choose_solver",
     "code_rows",
@@ -40,6 +43,7 @@ __all__ = [
     "coding_terms",
     "cut_vectors",
     "feature_residuals",
+    "fit_anew",
     "minimise",
     "normalise",
     "rescaled",
@@ -47,5 +51,6 @@ __all__ = [
     "solve_many",
     "spectral_embedding",
     "start_from_labels",
+    "take_batch",
     "warn_if_dead",
 ]

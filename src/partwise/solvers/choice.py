@@ -9,6 +9,7 @@ from typing import Literal
 from ..core.domains import NON_NEGATIVE, Domain, Free, NonNegative, Simplex
 from ..core.fixed import rest_of
 from ..core.objective import Objective
+from ..core.past import Past
 from ..core.types import CODES, COMPONENTS, Factor
 from .alternating import Alternating
 from .coordinate import Coordinate
@@ -83,7 +84,12 @@ def _for_non_negative(
 
 
 def _revived(objective: Objective, new_solver: Callable[[], Solver]) -> Callable[[], Solver]:
-    """With components moved to samples when no sample uses them, where a term ties them to samples."""
+    """With components moved to samples when no sample uses them, where a term ties them to samples.
+
+    Components that no sample of a batch uses may be those of earlier ones, and stay.
+    """
+    if any(isinstance(term, Past) for term in objective.terms):
+        return new_solver
     if any(term.anchored for term in objective.terms) and objective.domains[COMPONENTS] == NON_NEGATIVE:
         return lambda: Reviving(objective, new_solver)
     return new_solver

@@ -94,9 +94,7 @@ def normalise(state: State, unit: Factor | None, domains: Mapping[Factor, Domain
     warn_if_dead(state)
     if unit is None:
         return state
-    held = ~np.logical_and(*(domains[factor].stretchable(state[factor], factor) for factor in FACTORS))
-    # Unit norm is a domain that does not stretch; only rounding is left to correct there.
-    held &= not isinstance(domains[unit], UnitNorm)
+    held = held_columns(state, unit, domains)
     dead = np.flatnonzero((state.norms(unit) == 0) & ~held)
     if len(dead):
         F, other = state[unit].copy(), state[OTHER[unit]].copy()
@@ -105,6 +103,13 @@ def normalise(state: State, unit: Factor | None, domains: Mapping[Factor, Domain
         state = state.replace(unit, F).replace(OTHER[unit], other)
     norms = state.norms(unit)
     return rescaled(state, unit, np.where((norms > 0) & ~held, norms, 1))
+
+
+def held_columns(state: State, unit: Factor, domains: Mapping[Factor, Domain]) -> Array:
+    """The columns that cannot be stretched to unit norm, since one of the factors holds them."""
+    held = ~np.logical_and(*(domains[factor].stretchable(state[factor], factor) for factor in FACTORS))
+    # Unit norm is a domain that does not stretch; only rounding is left to correct there.
+    return np.asarray(held & (not isinstance(domains[unit], UnitNorm)))
 
 
 def rescaled(state: State, factor: Factor, lengths: Array) -> State:
