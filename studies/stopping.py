@@ -43,6 +43,7 @@ BESIDE = (
     ("frobenius", "mu", "multiplicative"),
     (KL, "mu", "auto"),
     (KL, "mu", "multiplicative"),
+    (IS, "mu", "auto"),
 )
 NMF = all_estimators()["NMF"]
 
@@ -92,9 +93,9 @@ PARAMETERS = {
 def losses():
     """NMF and GraphNMF with every loss, complete, with missing entries, and weighted: (name, estimator, data)."""
     graph = all_estimators()["GraphNMF"](K, graph_strength=10.0)
-    for loss in ("frobenius", KL, IS, 0.5, 1.5):
+    for loss in ("frobenius", KL, IS, 0.5, 1.5, 3, "huber", "l1", "negative-binomial"):
         yield f"NMF {loss}", NMF(K, loss=loss), _positive if loss == IS else _same
-        if loss in ("frobenius", KL):
+        if loss in ("frobenius", KL, "huber"):
             yield f"GraphNMF {loss}", clone(graph).set_params(loss=loss), _same
             yield f"NMF {loss}, missing", NMF(K, loss=loss, missing="nan"), _with_holes
     yield "WeightedNMF", all_estimators()["WeightedNMF"](K), _same
@@ -140,10 +141,11 @@ def at_defaults(data, X, method, estimator):
 
 def beside_scikit_learn(data, X):
     """Rows at tol = 1e-4, from the same start as scikit-learn's solver for the loss."""
-    rng = np.random.RandomState(0)
-    size = np.sqrt(X.mean() / K)
-    W, H = (size * np.abs(rng.standard_normal(shape)) for shape in ((X.shape[0], K), (K, X.shape[1])))
+    given = X
     for loss, rules, solver in BESIDE:
+        X, rng = _positive(given) if loss == IS else given, np.random.RandomState(0)
+        size = np.sqrt(X.mean() / K)
+        W, H = (size * np.abs(rng.standard_normal(shape)) for shape in ((X.shape[0], K), (K, X.shape[1])))
         peer = Peer(K, init="custom", solver=rules, beta_loss=loss, tol=1e-4, max_iter=5000)
         peer.fit_transform(X, W=W.copy(), H=H.copy())
         model = NMF(K, loss=loss, solver=solver, init=(W, H), tol=1e-4, max_iter=5000).fit(X)
