@@ -38,6 +38,7 @@ COVERED = {
     "problem": {"X", "y", "sample_weight"},
     "inverse_transform": {"X"},
     "score": {"X", "y", "sample_weight"},
+    "transform_intervals": {"X", "n_resamples", "level", "random_state"},
     "save": {"path"},
     # In test_streaming.
     "partial_fit": {"X", "y", "sample_weight", "classes"},

@@ -11,6 +11,7 @@ from ..solvers import NamedStart
 from ..terms import L1, L2, BetaDivergence, Frobenius, Huber, NegativeBinomial
 from ..terms.divergence import order, power
 from .dispersion import OVERDISPERSED, Dispersion
+from .intervals import CodeIntervals
 from .known_components import KnownComponents
 from .loss_scale import PER_DEVIATION, LossScale
 from .options import NonNegative, Weighting
@@ -28,7 +29,11 @@ def fit_term(loss: str | float, scale: Any = "auto", dispersion: Any = "auto") -
     return BetaDivergence(loss)
 
 
+<<<<<<< HEAD
 class NMF(KnownComponents, Dispersion, LossScale, StreamingFactorization):
+=======
+class NMF(CodeIntervals, KnownComponents, Dispersion, LossScale):
+>>>>>>> 2b9c108 (ConsensusNMF: components that many fits agree on, their stability and intervals, and the number of components by stability and hidden entries)
     r"""Non-negative matrix factorisation.
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),

@@ -13,6 +13,7 @@ from .features import TopFeatures, top_features
 from .graph import GraphDisplay
 from .parts import PartsRow, draw_parts
 from .saving import picture_bytes, picture_format
+from .stability import StabilityDisplay
 
 __all__ = [
     "CodesDisplay",
@@ -23,6 +24,7 @@ __all__ = [
     "GraphDisplay",
     "PartsRow",
     "SelectionDisplay",
+    "StabilityDisplay",
     "TopFeatures",
     "draw_consensus",
     "draw_curves",

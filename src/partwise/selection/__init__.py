@@ -6,6 +6,7 @@ of many runs, and scorers for scikit-learn's searches. The functions here take e
 """
 
 from .consensus import Consensus, consensus
+from .consensus_nmf import ConsensusNMF, RankStability
 from .criteria import modularity, neighbor_information, normalized_cut, silhouette, stability
 from .ranks import EntryValidation, RankEvidence, cross_validate_entries, rank_evidence
 from .record import Path, Selection
@@ -13,9 +14,11 @@ from .scorers import get_scorer, scorer_names
 
 __all__ = [
     "Consensus",
+    "ConsensusNMF",
     "EntryValidation",
     "Path",
     "RankEvidence",
+    "RankStability",
     "Selection",
     "consensus",
     "cross_validate_entries",

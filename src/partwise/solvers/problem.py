@@ -159,6 +159,11 @@ class Problem:
         """The problem with another start."""
         return replace(self, start=start, shared=self._binder)
 
+    def replicate(self, seed: int) -> Problem:
+        """The same problem from another random start; terms are bound once for all."""
+        start = replace(self.start, init="random", n_init=1, given=None, continues=False)
+        return replace(self, start=start, rng=np.random.RandomState(seed), shared=self._binder)
+
     def reweighted(self, sample_weight: Array) -> Problem:
         """The problem with other sample weights; its products with X can be shared with those of this one."""
         return replace(self, X=self.X.weighed(sample_weight.astype(self.X.dtype, copy=False)), shared=None)

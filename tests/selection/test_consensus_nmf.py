@@ -1,0 +1,143 @@
+"""The components that many fits agree on, as an estimator."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+import partwise
+from partwise import NMF, GraphNMF, SemiNMF
+from partwise.plots import StabilityDisplay
+from partwise.selection import ConsensusNMF
+
+RNG = np.random.RandomState(0)
+TRUTH = RNG.gamma(0.3, size=(4, 40))
+TRUTH /= np.linalg.norm(TRUTH, axis=1, keepdims=True)
+X = RNG.poisson(20 * RNG.gamma(0.5, size=(300, 4)) @ TRUTH).astype(float)
+PLAIN = ConsensusNMF(NMF(4, tol=1e-4), n_replicates=8, random_state=0)
+
+
+def found(components):
+    """How well the worst of the planted components is found."""
+    return (TRUTH @ components.T).max(axis=1).min()
+
+
+@pytest.mark.parametrize("resample", [None, "samples", "counts"])
+@pytest.mark.parametrize(
+    "estimator",
+    [NMF(4), NMF(4, loss="kullback-leibler"), GraphNMF(4, graph_strength=0.1)],
+    ids=["squared error", "Kullback-Leibler", "graph"],
+)
+def test_planted_components_are_found(estimator, resample):
+    model = ConsensusNMF(clone(estimator).set_params(tol=1e-4), n_replicates=8, resample=resample, random_state=0)
+    for data in (X, sp.csr_array(X)):
+        model.fit(data)
+        assert found(model.components_) > 0.95
+        assert (model.stability_ > 0.7).all()
+        assert model.embedding_.shape == (300, 4)
+        np.testing.assert_array_equal(model.estimator_.components_, model.components_)
+
+
+def test_resampled_components_vary():
+    plain, varied = (clone(PLAIN).set_params(resample=resample).fit(X) for resample in (None, "samples"))
+    width = [(model.components_high_ - model.components_low_).mean() for model in (plain, varied)]
+    assert width[1] > width[0]
+    assert ((varied.components_low_ <= TRUTH.max()) & (varied.components_high_ >= 0)).all()
+
+
+def test_the_same_seed_gives_the_same_result():
+    one, other = clone(PLAIN).fit(X), clone(PLAIN).fit(X)
+    np.testing.assert_array_equal(one.components_, other.components_)
+    np.testing.assert_array_equal(one.embedding_, other.embedding_)
+
+
+def test_the_number_of_components_is_found_and_drawn():
+    model = ConsensusNMF(NMF(loss="kullback-leibler", tol=1e-4), [3, 4, 5], n_replicates=8, random_state=0).fit(X)
+    assert model.n_components_ == model.rank_stability_.chosen == 4
+    display = StabilityDisplay.from_estimator(model)
+    assert display.ax_.get_xlabel() == "number of components"
+    assert len(display.figure_.axes) == 2
+
+
+def test_a_single_number_has_nothing_to_draw():
+    with pytest.raises(ValueError, match="compared no numbers"):
+        StabilityDisplay.from_estimator(clone(PLAIN).fit(X))
+
+
+def test_a_scikit_learn_citizen(tmp_path):
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(40)])
+    pipeline = make_pipeline(MaxAbsScaler(), clone(PLAIN)).fit(frame)
+    codes = pipeline.transform(frame)
+    assert codes.shape == (300, 4)
+    assert pipeline.get_feature_names_out().tolist() == ["consensusnmf0", "consensusnmf1", "consensusnmf2", "consensusnmf3"]
+    assert pipeline.predict(frame).shape == (300,)
+    assert pipeline.score(frame) < 0
+    model = pickle.loads(pickle.dumps(pipeline))
+    np.testing.assert_array_equal(model.transform(frame), codes)
+    pipeline[-1].estimator_.save(tmp_path / "model.npz")
+    loaded = partwise.load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(loaded.components_, pipeline[-1].components_)
+    assert clone(PLAIN).set_params(estimator__loss="kullback-leibler").estimator.loss == "kullback-leibler"
+    assert pipeline[-1].inverse_transform(codes).shape == X.shape
+
+
+def test_float32_stays():
+    model = clone(PLAIN).fit(X.astype(np.float32))
+    assert model.components_.dtype == model.embedding_.dtype == np.float32
+
+
+def test_intervals_of_codes():
+    model = clone(PLAIN).fit(X)
+    for data in (X[:10], sp.csr_array(X[:10])):
+        low, high = model.transform_intervals(data, n_resamples=20, random_state=0)
+        codes = model.transform(data)
+        assert (low <= high).all()
+        assert ((low <= codes) & (codes <= high)).mean() > 0.8
+    counts = ConsensusNMF(NMF(4, loss="kullback-leibler", tol=1e-4), n_replicates=5, random_state=0).fit(X)
+    low, high = counts.transform_intervals(X[:10], n_resamples=20, random_state=0)
+    assert ((low <= counts.transform(X[:10])) & (counts.transform(X[:10]) <= high)).mean() > 0.8
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_replicates": 0}, "n_replicates=0 was given"),
+        ({"n_replicates": 1}, "at least 2"),
+        ({"n_replicates": True}, "whole number"),
+        ({"estimator": SemiNMF(4)}, "Use NMF or GraphNMF"),
+        ({"estimator": NMF(4, fixed_components=X[:1])}, "The estimator has fixed_components"),
+        ({"n_components": 0}, "n_components=0"),
+        ({"n_components": []}, "n_components"),
+        ({"resample": "rows"}, "resample='rows'"),
+        ({"center": "mean"}, "center='mean'"),
+        ({"density_threshold": 0}, "density_threshold=0"),
+        ({"neighborhood": 0}, "neighborhood=0"),
+        ({"level": 1}, "level=1"),
+        ({"n_splits": 1}, "n_splits=1"),
+        ({"density_threshold": 1e-9, "resample": "samples"}, "the fits hardly agree"),
+    ],
+    ids=repr,
+)
+def test_bad_parameters_are_refused_in_a_sentence(changes, message):
+    with pytest.raises(ValueError, match=message):
+        clone(PLAIN).set_params(**changes).fit(X)
+
+
+def test_bad_data_and_intervals_are_refused():
+    with pytest.raises(ValueError, match="resample='counts' draws every entry"):
+        ConsensusNMF(NMF(4, missing="nan"), n_replicates=4, resample="counts").fit(np.where(X == 7, np.nan, X))
+    model = clone(PLAIN).fit(X)
+    with pytest.raises(ValueError, match="n_resamples=1"):
+        model.transform_intervals(X, n_resamples=1)
+    with pytest.raises(ValueError, match="level=2"):
+        model.transform_intervals(X, level=2)
+    graph = clone(PLAIN).set_params(estimator=GraphNMF(4, graph_strength=0.1, tol=1e-4)).fit(X)
+    with pytest.raises(ValueError, match="gives no intervals"):
+        graph.transform_intervals(X)
+    with pytest.raises(ValueError, match="Features are drawn by scaling"):
+        NMF(4, loss="itakura-saito", tol=1e-2).fit(X + 1).transform_intervals(X + 1)
