@@ -74,7 +74,7 @@ def test_a_scikit_learn_citizen(tmp_path):
     pipeline = make_pipeline(MaxAbsScaler(), clone(PLAIN)).fit(frame)
     codes = pipeline.transform(frame)
     assert codes.shape == (300, 4)
-    assert pipeline.get_feature_names_out().tolist() == ["consensusnmf0", "consensusnmf1", "consensusnmf2", "consensusnmf3"]
+    assert pipeline.get_feature_names_out().tolist() == [f"consensusnmf{j}" for j in range(4)]
     assert pipeline.predict(frame).shape == (300,)
     assert pipeline.score(frame) < 0
     model = pickle.loads(pickle.dumps(pipeline))
