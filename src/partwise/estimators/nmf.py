@@ -29,11 +29,7 @@ def fit_term(loss: str | float, scale: Any = "auto", dispersion: Any = "auto") -
     return BetaDivergence(loss)
 
 
-<<<<<<< HEAD
-class NMF(KnownComponents, Dispersion, LossScale, StreamingFactorization):
-=======
-class NMF(CodeIntervals, KnownComponents, Dispersion, LossScale):
->>>>>>> 2b9c108 (ConsensusNMF: components that many fits agree on, their stability and intervals, and the number of components by stability and hidden entries)
+class NMF(CodeIntervals, KnownComponents, Dispersion, LossScale, StreamingFactorization):
     r"""Non-negative matrix factorisation.
 
     Minimises, over codes W ≥ 0 (n × k) and components H ≥ 0 (k × m),
