@@ -104,8 +104,10 @@ def full():
         "neighbours-mnist": partial(neighbors.against_brute_force, "mnist"),
         "neighbours-mnist-float32": partial(neighbors.against_brute_force, "mnist", dtype=F32),
         "neighbours-tdt2": partial(neighbors.against_brute_force, "tdt2", needed="≥ 5"),
+        "neighbours-approximate-20000": partial(neighbors.approximate, n=20_000),
         "neighbours-approximate": partial(neighbors.approximate, needed="≥ 10"),
         "neighbours-approximate-euclidean": partial(neighbors.approximate, metric="euclidean", needed="≥ 10"),
+        "neighbours-whole-fit-20000": partial(neighbors.whole_fit, n=20_000),
         "neighbours-whole-fit": partial(neighbors.whole_fit, needed="≥ 5"),
     }
 
