@@ -15,6 +15,7 @@ from . import (
     nmf,
     penalised,
     processes,
+    replicates,
     selection,
     stream,
     sweeps,
@@ -48,6 +49,7 @@ def quick():
         "transform-peer-digits": partial(transform.against_scikit_learn, "digits", "kullback-leibler"),
         "stream-mnist-10-frobenius": partial(stream.against_all, "mnist", 10, "frobenius"),
         "cut-3000": partial(cuts.against_scikit_learn, 3000, needed="≥ 5"),
+        **_replicates("few cells"),
         **_choices(("digits", "coil20")),
         **_machine(),
         "growth": partial(sweeps.growth, 8),
@@ -72,6 +74,8 @@ def full():
         "nmf-tdt2-gensim": partial(nmf.against_peers, "tdt2", 50, F64, (GENSIM,), sweeps=5, our_sweeps=50),
         "nmf-tdt2": partial(nmf.near_the_best, "tdt2", 50, F64, (CD,), needed={CD.name: "≥ 2"}),
         **_counts(),
+        **_replicates("cells"),
+        "replicates-tdt2": partial(replicates.against_single_fits, "tdt2", dtype=F64),
         **_divergences(),
         **_missing(),
         "nmf-tdt2-float32": partial(nmf.near_the_best, "tdt2", 50, F32, (CD,), needed={CD.name: "≥ 3.5"}),
@@ -201,4 +205,14 @@ def _machine():
         "threads": processes.two_threads,
         "import": processes.import_time,
         "first-fit": processes.first_fit,
+    }
+
+
+def _replicates(cells):
+    return {
+        "replicates-mnist": partial(replicates.against_single_fits, "mnist"),
+        "replicates-cells": partial(replicates.against_single_fits, cells),
+        "replicates-cnmf": partial(replicates.against_cnmf, cells, "frobenius"),
+        "replicates-cnmf-counts": partial(replicates.against_cnmf, cells, "kullback-leibler"),
+        "replicates-signatures": replicates.signatures,
     }

@@ -114,3 +114,20 @@ def test_the_page_of_performance_shows_the_committed_results():
     page = (ROOT / "docs" / "site" / "inside" / "performance.md").read_text("utf-8")
     missing = [line for line in summary.lines(table.read("full")) if line not in page.splitlines()]
     assert not missing
+
+
+def test_replicates_beside_single_fits():
+    from benchmarks import replicates
+
+    (row,) = replicates.against_single_fits("digits", 3, 3)
+    assert row.our_end == pytest.approx(row.their_end, rel=1e-4)
+    assert row.figure > 0
+    assert "product rates allow" in row.note
+
+
+def test_planted_signatures():
+    from benchmarks import replicates
+
+    X, truth = replicates.catalogue(n_tumours=50)
+    assert X.shape == (50, 96)
+    assert truth.sum(axis=1) == pytest.approx(1)
