@@ -7,7 +7,6 @@ python -m docs.reproduction.readings
 
 import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -15,7 +14,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import normalize
 
 from partwise import NMF, LocalCoordinateNMF
-from partwise.experiments import Journal, load_protocol
+from partwise.experiments import load_protocol
 from partwise.experiments.plan import Place, Plan
 from partwise.experiments.preparation import draw_classes, occurrence, prepare, seed, tf_idf
 from partwise.experiments.runs import execute
@@ -79,23 +78,6 @@ def subspace_of_lsi():
             print(f"LSI on Reuters, {' and '.join(steps)}, {way}: accuracy {accuracy:.1f}, NMI {nmi:.1f}")
 
 
-def strength_of_graph_nmf():
-    """GNMF paper, the library's defaults: a fixed strength and the one chosen without labels, on the same draws."""
-    plan = Plan(load_protocol("gnmf"))
-    journal = Journal(Path(__file__).parents[2] / "results" / "runs" / "gnmf.csv")
-    method = plan.protocol.methods["partwise"]
-    for dataset in plan.protocol.datasets:
-        pairs = []
-        for place in plan.places:
-            for draw in plan.draws(place):
-                settings = ({}, {"graph_strength": "auto"})
-                found = [journal.scores(plan.run(place, method, setting, draw)) for setting in settings]
-                if place.dataset == dataset and None not in found:
-                    pairs.append([scores["accuracy"] for scores in found])
-        fixed, chosen = np.mean(pairs, axis=0)
-        print(f"GraphNMF on {dataset}, {len(pairs)} runs: strength 10 {fixed:.1f}, chosen {chosen:.1f}")
-
-
 def terms_of_llnmf():
     """LLNMF paper, k-means and NMF on the texts, at unit length: what an entry of a document says."""
     ways = {
@@ -137,5 +119,4 @@ if __name__ == "__main__":
         scale_on_pix()
         start_of_nlcf()
         subspace_of_lsi()
-        strength_of_graph_nmf()
         terms_of_llnmf()
