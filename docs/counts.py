@@ -43,11 +43,13 @@ A case with fewer than ten starts is not finished; `python -m studies.counts_sta
 
 For β below 2, other than 1, the curvature at a zero of X is far from that at other entries, and zeros count too: no
 list of positive entries suffices, and no Gram matrix stands for all entries of a row. Steps in blocks, which are the
-fast way where few entries are zero, can be made there too, and never rise. But on the digits, of which half the
-entries are zero, they end like this after {sweeps} sweeps:
+fast way where few entries are zero, can be made there too, and never rise. On the digits, of which half the entries
+are zero, they end like this after {sweeps} sweeps of both:
 """
 END = """\
-So `solver="auto"` keeps the multiplicative rules there. Made by `python -m studies.zeros`.
+Below β = 1 they lead to worse minima, so `solver="auto"` keeps the multiplicative rules. Between 1 and 2 they end lower
+here, but of sparse data they need every entry of blocks of W H as well, and have been tried on little else: the rules
+stay the default there too, until more is known. Made by `python -m studies.zeros`.
 
 ## Other programs
 

@@ -3,8 +3,8 @@
     python -m studies.zeros    # writes studies/results/zeros.csv; rows that are there are not measured again
 
 Steps in blocks share a Gram matrix that stands for the curvatures of all entries. If β < 2, those of zeros are far from
-those of other entries, so steps must be short, or rows need matrices of their own; and they lead to worse minima. That
-is why such data keep the multiplicative rules (`fits_in_blocks` in `terms/divergence.py`).
+those of other entries, so steps must be short, or rows need matrices of their own. Such data keep the multiplicative
+rules (`fits_in_blocks` in `terms/divergence.py`); the study shows what they gain or lose by that.
 """
 
 from __future__ import annotations

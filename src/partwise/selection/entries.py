@@ -20,7 +20,6 @@ from ..core.types import CODES, COMPONENTS, Array
 from ..core.warn import quiet
 from ..solvers.loop import Options
 from ..solvers.problem import Problem, solve
-from ..terms.divergence import order
 from ..terms.entries import known_counts
 from ..terms.penalties import L2
 
@@ -180,7 +179,7 @@ class Predictions:
 def _ridge(fits: Sequence[Any], X: Operand) -> list[L2]:
     """Mild penalties on both factors, in the unit of the fit on these data."""
     n_known = float(known_counts(X)[0].sum())
-    unit = X.mean() ** (order(getattr(fits[0], "beta", 2.0)) - 1) if X.mean() > 0 else 0.0
+    unit = X.mean() ** (fits[0].order - 1) if X.mean() > 0 else 0.0
     strength = RIDGE * unit * n_known / sum(X.shape)
     return [L2(strength, CODES), L2(strength, COMPONENTS)] if strength > 0 else []
 
