@@ -26,7 +26,8 @@ class GroupNMF(GroupedCodes, NMF):
     ----------
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
         Start of a short fit in which all samples use all components. Each group then gets the components that it uses
-        almost alone, so that as little as possible of what the fit explains is lost. Given factors have
+        almost alone, so that as little as possible of what the fit explains is lost; if the start itself leads to a
+        lower objective in as many sweeps, it is kept instead. Given factors have
         n_components + n_groups · n_group_components components and are used as they are.
     fixed_components : array of shape (n_fixed, n_features)
         Known components, non-negative: the first of the shared ones, exactly as given.

@@ -12,15 +12,15 @@ from ..core.domains import Domain
 from ..core.fixed import Fixed
 from ..core.objective import Objective
 from ..core.state import State
-from ..core.types import CODES, COMPONENTS, Array, IntArray, column_norms
+from ..core.types import COMPONENTS, FACTORS, Array, IntArray, column_norms
 from .choice import choose_solver
-from .loop import Options, minimise
+from .loop import Options, Result, minimise
 from .starting import NamedStart
 
 if TYPE_CHECKING:
     from .problem import Problem
 
-# Sweeps in which every sample may use every component (studies/groups.py compares them with none).
+# Sweeps in which every sample may use every component, and of either start after that (studies/groups.py).
 SWEEPS = 30
 
 
@@ -28,8 +28,9 @@ SWEEPS = 30
 class GroupStart(NamedStart):
     """A short fit in which every sample may use every component; then each group gets those it uses almost alone.
 
-    From singular vectors, or from random numbers, fits hardly ever find which components groups share: group effects
-    are large, and settle in the components that come first.
+    From singular vectors, or from random numbers, fits hardly ever find which components groups share if group effects
+    are large: these settle in the components that come first. If they are small, the start as it is may do better; the
+    lower objective decides after a few sweeps.
 
     Attributes
     ----------
@@ -50,13 +51,19 @@ class GroupStart(NamedStart):
         begin = super()._made(problem, init, seed, options)
         X = problem.X
         fits = [fit.bind(X, None, None, X.sample_weight) for fit in problem.fits]
-        objective = Objective(fits, components=self._known(problem))
-        new_solver = choose_solver("auto", objective)
-        state = minimise(objective, new_solver, [lambda: begin], options.inside(SWEEPS, 0.0)).state
-        pinned = np.arange(self.n_pinned)
-        energies = _energies(state, self.groups)[:, self.n_pinned :]
-        order = np.concatenate([pinned, self.n_pinned + self._assigned(energies)])
-        return problem.state(*(np.ascontiguousarray(state[factor][:, order]) for factor in (CODES, COMPONENTS)))
+
+        def fitted(state: State, **domains: Domain) -> Result:
+            objective = Objective(fits, **domains)
+            return minimise(objective, choose_solver("auto", objective), [lambda: state], options.inside(SWEEPS, 0.0))
+
+        together = fitted(begin, components=self._known(problem)).state
+        energies = _energies(together, self.groups)[:, self.n_pinned :]
+        order = np.concatenate([np.arange(self.n_pinned), self.n_pinned + self._assigned(energies)])
+        W, Ht = (np.ascontiguousarray(together[factor][:, order]) for factor in FACTORS)
+        # Where effects are small and data are noisy, groups seem to use alone what they share: then the start itself
+        # is better.
+        ends = [fitted(state, **problem.bound_domains) for state in (problem.state(W, Ht), begin)]
+        return min(ends, key=lambda end: end.objective).state
 
     def _known(self, problem: Problem) -> Domain:
         """Components that are known stay where they are while the others find their places."""
