@@ -141,3 +141,14 @@ def test_numbers_of_components_are_chosen_on_a_sample(monkeypatch):
     held, read = clone(model).fit(DENSE), clone(model).fit(AnyRows(DENSE))
     assert held.n_components_ == read.n_components_
     assert_equal(held, read)
+
+
+def test_many_codes_are_clustered_by_a_sample(monkeypatch):
+    from partwise.clusters import assignment
+
+    codes = np.repeat(np.eye(3), 100, axis=0) + 0.01 * rng.random((300, 3))
+    expected = assignment.Assignment(codes, "kmeans", 0).labels
+    monkeypatch.setattr(assignment, "MOST_CODES", 200)
+    monkeypatch.setattr(assignment, "SAMPLED_CODES", 50)
+    found = assignment.Assignment(codes, "kmeans", 0).labels
+    assert len(set(zip(expected, found, strict=True))) == 3

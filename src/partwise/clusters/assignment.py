@@ -14,6 +14,8 @@ from .kmeans import cluster
 
 Rule = Literal["kmeans", "argmax"]
 KMEANS_STARTS = 20
+# Of more codes than this, k-means clusters a sample; the others get the nearest cluster.
+MOST_CODES, SAMPLED_CODES = 200_000, 50_000
 
 
 class Assignment:
@@ -72,11 +74,16 @@ class Assignment:
         codes, weight = self._codes, self._sample_weight
         if self._trusted is not None:
             codes, weight = codes[self._trusted], None if weight is None else weight[self._trusted]
+        sampled = len(codes) > MOST_CODES
+        if sampled:
+            rows = np.sort(np.random.RandomState(self._seed).choice(len(codes), SAMPLED_CODES, replace=False))
+            codes, weight = codes[rows], None if weight is None else weight[rows]
         # Codes are narrow: threads would spend more time waiting than working.
         with one_thread():
             n_clusters = count_distinct(codes, self._n_clusters)
             labels, centres = cluster(codes, n_clusters, self._n_starts, self._seed, weight)
-            return labels if self._trusted is None else _nearest(self._codes, centres), centres
+            everywhere = labels if self._trusted is None and not sampled else _nearest(self._codes, centres)
+            return everywhere, centres
 
     @property
     def codes(self) -> Array:
