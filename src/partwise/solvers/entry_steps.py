@@ -25,7 +25,7 @@ from .systems import system_of
 # Passes over the quadratic model, which need not be solved more exactly than it holds; and over that of a bold step.
 MODEL_PASSES, BOLD_PASSES = (10, 1e-3), (100, 1e-6)
 # Most steps on a row. One whose promise is below this power of the tolerance ends where it falls by less than a tenth.
-MOST_STEPS, NEAR, SLOWEST = 200, 0.6, 0.9
+MOST_STEPS, NEAR, SLOWEST = 100, 0.5, 0.9
 # Second derivatives count at least as this share of their bounds. A bold step gains at least this share of what it
 # promises; rounding errors of a sum are taken to be this many of its own.
 LEAST_CURVATURE, LEAST_GAIN, ROUNDED = 0.03, 1e-3, 4
