@@ -243,9 +243,9 @@ class Operand(ABC):
         product = self.dot(stacked) if of == CODES else self.t_dot(stacked)
         return [cut(product, place) for place in columns_of(factors)]
 
-    def map_rows(self, function: Callable[[slice], None], n_rows: int) -> None:
-        """Call a function on slices that cover `n_rows` rows, in threads."""
-        step = _round_up(max(-(-n_rows // MOST_PARTS), LEAST_ROWS))
+    def map_rows(self, function: Callable[[slice], None], n_rows: int, least: int = LEAST_ROWS) -> None:
+        """Call a function on slices that cover `n_rows` rows, in threads; each has at least so many, but the last."""
+        step = _round_up(max(-(-n_rows // MOST_PARTS), least))
         self._workers.map(function, (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)))
 
     def _parts(self, k: int) -> list[slice]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .operand import PARTS_BYTES, BlockFunction, CodeRows, HeldOperand, Missing, Operand, R, entry_blocks
+from .operand import LEAST_ROWS, PARTS_BYTES, BlockFunction, CodeRows, HeldOperand, Missing, Operand, R, entry_blocks
 from .reading import StoredRows
 from .storage import LEAST_WIDTH, DenseOperand, SparseOperand, fitted_energy, held_operand
 from .threads import thread_count
@@ -181,12 +181,12 @@ class StoredOperand(Operand):
         """The chosen rows, read into memory."""
         return held_operand(self._X.take(rows), self.missing)
 
-    def map_rows(self, function: Callable[[slice], None], n_rows: int) -> None:
+    def map_rows(self, function: Callable[[slice], None], n_rows: int, least: int = LEAST_ROWS) -> None:
         """Call a function on slices of rows; on all at once, if they can only be read in order."""
         if self._X.in_order and n_rows == self.shape[0]:
             function(slice(0, n_rows))
         else:
-            super().map_rows(function, n_rows)
+            super().map_rows(function, n_rows, least)
 
     def _each_block(self, function: BlockFunction[R]) -> list[R]:
         def one(item: tuple[slice, HeldOperand]) -> R:

@@ -5,6 +5,9 @@ curvatures of the entries are nearly a product of a number for each row and a pr
 rows of a block share one Gram matrix, Σ_p u_p g_p g_pᵀ, and coordinate descent for squared errors solves their
 quadratic models. Where the curvatures are far from such a product, every row can have its own Gram matrix, which costs
 more. The true curvatures then give every row a step length at which it cannot rise (`kernels.safeguards`).
+
+Steps that are repeated until every row has its minimum are bold: their models have the second derivatives themselves,
+also where these are below the bounds, and a full step is made where it is seen to gain.
 """
 
 from __future__ import annotations
@@ -26,6 +29,8 @@ from .systems import system_of
 MODEL_PASSES, BOLD_PASSES = (10, 1e-3), (100, 1e-6)
 # Most steps on a row. One whose promise is below this power of the tolerance ends where it falls by less than a tenth.
 MOST_STEPS, NEAR, SLOWEST = 100, 0.5, 0.9
+# Rows on which steps are repeated together: the last ones that move should share a block.
+REPEATED_ROWS = 2048
 # Second derivatives count at least as this share of their bounds. A bold step gains at least this share of what it
 # promises; rounding errors of a sum are taken to be this many of its own.
 LEAST_CURVATURE, LEAST_GAIN, ROUNDED = 0.03, 1e-3, 4
@@ -107,7 +112,7 @@ class EntrySteps:
                 if not len(going):
                     break
 
-        self._map_rows(repeat, len(self.F))
+        self._map_rows(repeat, len(self.F), REPEATED_ROWS)
 
     def _blocks(self, rows: Any, *, wide: bool) -> Iterator[Any]:
         return self._form.tiles.blocks(self._factor, rows, self.F.shape[1], wide=wide)
