@@ -37,7 +37,8 @@ class RankStability:
     loss, loss_error : ndarray of shape (n_ranks,)
         Mean loss per hidden entry, and its standard error.
     chosen : int
-        Among the numbers whose loss is within a standard error of the lowest, the one with the most stable components.
+        Among the numbers whose loss exceeds the lowest by at most the standard error of the difference, the one with
+        the most stable components.
     """
 
     n_components: IntArray
@@ -389,7 +390,9 @@ def _compared(programs: dict[int, Programs], validation: EntryValidation) -> Ran
     loss, error = validation.mean, validation.error
     found = list(programs.values())
     stability = np.array([each.mean_stability for each in found])
-    good = loss <= loss.min() + error[loss.argmin()]
+    # All numbers are judged by the same hidden entries, so that what these have in common cancels.
+    beyond = validation.losses - validation.losses[loss.argmin()]
+    good = beyond.mean(axis=1) <= beyond.std(axis=1, ddof=1) / np.sqrt(beyond.shape[1])
     chosen = int(validation.n_components[np.where(good, stability, -np.inf).argmax()])
     errors = np.array([each.mean_stability_error for each in found])
     return RankStability(validation.n_components, stability, errors, loss, error, chosen)
