@@ -8,8 +8,8 @@ every feature ("factors"). Data are Poisson counts of a given mean; the effect i
 (1), half or twice as large. A score is the smallest cosine of a true component with the one found for it.
 
 `NMF(8)`, which may find all components without knowing which are shared, is given the best five of its eight. `masked
-start` is GroupNMF's objective from singular vectors, without the short fit that tells components of groups from shared
-ones. `iNMF` is integrative NMF (Yang & Michailidis 2016; Welch et al. 2019, λ = 5), by its multiplicative rules.
+start` is GroupNMF's objective from singular vectors alone, without the short fit that tells components of groups from
+shared ones. `iNMF` is integrative NMF (Yang & Michailidis 2016; Welch et al. 2019, λ = 5), by its multiplicative rules.
 `GroupNMF, means` divides every feature by its mean in the group first.
 """
 
@@ -28,7 +28,7 @@ from partwise.terms import BetaDivergence
 
 SHARED, GROUPS, PER_GROUP, FEATURES, REPEATS = 5, 3, 100, 200, 3
 EFFECTS = ("own component", "offset", "factors")
-SIZES, COUNTS = (0.5, 1.0, 2.0), (0.3, 3.0)
+SIZES, COUNTS = (0.5, 2.0), (0.3, 3.0)
 LOSSES = ("frobenius", "kullback-leibler")
 RESULTS = Path(__file__).parent / "results" / "groups.csv"
 HEAD = ("effect", "size", "mean count", "repeat", "method", "loss", "smallest cosine")

@@ -52,7 +52,7 @@ class GroupNMF(GroupedCodes, NMF):
     groups=…)``; samples of no known group by the shared components alone.
 
     Effects that add to the data are what components of a group can represent. If a batch multiplies every feature by
-    its own factor, divide the features by their means in the group first.
+    its own, large factor, divide the features by their means in the group first.
 
     Examples
     --------
