@@ -18,7 +18,7 @@ from partwise.experiments import load_protocol
 from partwise.experiments.plan import Place, Plan
 from partwise.experiments.preparation import draw_classes, occurrence, prepare, seed, tf_idf
 from partwise.experiments.runs import execute
-from partwise.experiments.starts import STARTS
+from partwise.experiments.paper_starts import STARTS
 from partwise.metrics import clustering_accuracy, normalized_mutual_information
 
 

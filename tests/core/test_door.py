@@ -310,17 +310,23 @@ def quick(kind):
     return model.set_params(**{name: value for name, value in few.items() if name in model.get_params()})
 
 
-def methods_of(kind):
+def methods_of(estimator):
     """The public methods that take X."""
-    for name, method in inspect.getmembers(kind, inspect.isfunction):
-        if not name.startswith("_") and "X" in inspect.signature(method).parameters:
+    for name, method in inspect.getmembers(type(estimator), inspect.isfunction):
+        if not name.startswith("_") and "X" in inspect.signature(method).parameters and hasattr(estimator, name):
             yield name
+
+
+def streaming(estimator):
+    """The same without the terms that couple samples, which batches cannot have."""
+    apart = {"graph_strength": 0.0, "use_labels": False}
+    return clone(estimator).set_params(**{name: value for name, value in apart.items() if hasattr(estimator, name)})
 
 
 @pytest.mark.parametrize("name", all_estimators())
 def test_every_method_of_every_estimator(name):
     estimator = quick(all_estimators()[name])
-    methods = list(methods_of(type(estimator)))
+    methods = list(methods_of(estimator))
     assert {"fit", "fit_predict"} <= set(methods)
 
     def answers(container):
@@ -330,6 +336,10 @@ def test_every_method_of_every_estimator(name):
         for method in set(methods) - {"fit"}:
             if method.startswith("fit"):
                 yield method, getattr(clone(estimator), method)(X, KNOWN)
+            elif method == "partial_fit":
+                yield method, streaming(estimator).partial_fit(X, KNOWN).components_
+            elif method == "transform_intervals":
+                yield method, model.transform_intervals(X, n_resamples=5, random_state=0)
             elif method == "problem":
                 yield method, model.problem(X, KNOWN).X.squared_norm
             else:

@@ -22,7 +22,7 @@ from partwise.experiments.preparation import (
 )
 from partwise.experiments.protocol import DataPlan, MethodPlan
 from partwise.experiments.runs import is_available
-from partwise.experiments.starts import LABELS, STARTS
+from partwise.experiments.paper_starts import LABELS, STARTS
 from partwise.experiments.tables import (
     counts,
     counts_line,

@@ -25,7 +25,7 @@ from ..selection.grids import fixed_strengths
 from .plan import DEFAULTS
 from .protocol import MethodPlan, load_protocol, paper_names
 from .runs import find_estimator
-from .starts import STARTS
+from .paper_starts import STARTS
 
 # Parameters that turn an estimator into another method; all others say how, how long or how strongly it is run.
 KIND = ("weighting", "use_labels")

@@ -19,7 +19,7 @@ from ..estimators.base import BaseFactorization
 from ..metrics import clustering_accuracy, normalized_mutual_information, purity, sparseness
 from .preparation import Sample, draw_classes, draw_labels, prepare, seed
 from .protocol import DataPlan, MethodPlan
-from .starts import LABELS, STARTS
+from .paper_starts import LABELS, STARTS
 
 SCORES = ("accuracy", "nmi_max", "nmi_sqrt", "purity", "sparseness", "accuracy_unlabelled")
 

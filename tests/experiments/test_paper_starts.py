@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from partwise import LocalLearningNMF
-from partwise.experiments.starts import STARTS, one_kmeans
+from partwise.experiments.paper_starts import STARTS, one_kmeans
 
 
 @pytest.mark.parametrize("name", STARTS)
