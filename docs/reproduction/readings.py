@@ -15,10 +15,10 @@ from sklearn.preprocessing import normalize
 
 from partwise import NMF, LocalCoordinateNMF
 from partwise.experiments import load_protocol
+from partwise.experiments.paper_starts import STARTS
 from partwise.experiments.plan import Place, Plan
 from partwise.experiments.preparation import draw_classes, occurrence, prepare, seed, tf_idf
 from partwise.experiments.runs import execute
-from partwise.experiments.paper_starts import STARTS
 from partwise.metrics import clustering_accuracy, normalized_mutual_information
 
 

@@ -10,6 +10,7 @@ from tiny import PROTOCOL, carry_out
 
 from partwise.datasets import CATALOGUE
 from partwise.experiments import Journal, compare, load_protocol, paper_names, printed_numbers, read_cells, write_cells
+from partwise.experiments.paper_starts import LABELS, STARTS
 from partwise.experiments.plan import Place, Plan
 from partwise.experiments.preparation import (
     STEPS,
@@ -22,7 +23,6 @@ from partwise.experiments.preparation import (
 )
 from partwise.experiments.protocol import DataPlan, MethodPlan
 from partwise.experiments.runs import is_available
-from partwise.experiments.paper_starts import LABELS, STARTS
 from partwise.experiments.tables import (
     counts,
     counts_line,

@@ -22,10 +22,10 @@ from types import MappingProxyType
 from typing import Any
 
 from ..selection.grids import fixed_strengths
+from .paper_starts import STARTS
 from .plan import DEFAULTS
 from .protocol import MethodPlan, load_protocol, paper_names
 from .runs import find_estimator
-from .paper_starts import STARTS
 
 # Parameters that turn an estimator into another method; all others say how, how long or how strongly it is run.
 KIND = ("weighting", "use_labels")

@@ -17,9 +17,9 @@ from ..core.interruption import fit_whole
 from ..core.threads import one_thread
 from ..estimators.base import BaseFactorization
 from ..metrics import clustering_accuracy, normalized_mutual_information, purity, sparseness
+from .paper_starts import LABELS, STARTS
 from .preparation import Sample, draw_classes, draw_labels, prepare, seed
 from .protocol import DataPlan, MethodPlan
-from .paper_starts import LABELS, STARTS
 
 SCORES = ("accuracy", "nmi_max", "nmi_sqrt", "purity", "sparseness", "accuracy_unlabelled")
 
