@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
 import json
 import os
 import subprocess
@@ -148,7 +149,7 @@ def measure(what, folder, kind, n):
     model = fitted(X, times)
     peak = status("VmHWM:") - before
     factors = (model.embedding_.nbytes + model.components_.nbytes) / 2**20
-    digest = float(np.abs(model.embedding_).sum(dtype=np.float64)), model.components_.tobytes().hex()[:400]
+    digest = hashlib.blake2b(model.embedding_.tobytes() + model.components_.tobytes()).hexdigest()
     return {"seconds": times.per_sweep(), "megabytes": peak - factors, "factors": factors, "digest": digest}
 
 

@@ -27,7 +27,7 @@ the squared error reads them from files, as the guide's page on large data descr
   system as far as they fit.
 - *Memory* is the peak of the process beyond what it held before the fit, without the factors it returns; at most 600 MB
   is the goal. It holds a few units of the file and three more copies of the codes.
-- *Equal*: components and the sum of the codes are, bit for bit, those of the same rows in memory.
+- *Equal*: components and codes are, bit for bit, those of the same rows in memory.
 
 {table}
 

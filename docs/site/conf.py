@@ -59,7 +59,7 @@ sphinx_gallery_conf = {
             f"plot_{name}.py"
             for name in (
                 *("parts", "topics", "auto", "rank", "labels", "spatial", "missing_pixels", "poisson", "robust"),
-                *("kernel", "scale", "custom_term", "scikit_learn"),
+                *("groups", "kernel", "scale", "custom_term", "scikit_learn"),
             )
         ]
     ),

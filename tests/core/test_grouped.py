@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from row_sources import AnyRows, Blocks, stored
 
-from partwise import ConstrainedNMF, GraphNMF, LocalCoordinateNMF, OrthogonalNMF, SemiNMF, SparsenessNMF
+from partwise import ConstrainedNMF, GraphNMF, LocalCoordinateNMF, OrthogonalNMF, SemiNMF, SparsenessNMF, TensorNMF
 from partwise.core.storage import as_operand, group_means
 from partwise.graphs import neighbor_graph
 
@@ -36,6 +36,7 @@ METHODS = [
     OrthogonalNMF(3, random_state=0, max_iter=8, tol=0),
     SemiNMF(3, random_state=0, max_iter=8, tol=0),
     SparsenessNMF(3, random_state=0, max_iter=8, tol=0),
+    TensorNMF(3, sample_shape=(4, 5), random_state=0, max_iter=8, tol=0),
     ConstrainedNMF(3, random_state=0, max_iter=8, tol=0),
     ConstrainedNMF(3, loss=1, random_state=0, max_iter=40, tol=0),
 ]

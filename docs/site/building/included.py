@@ -15,6 +15,8 @@ PAGES = {
     "docs/duplicates.md": "inside/duplicates.md",
     "docs/reliability.md": "inside/reliability.md",
     "docs/quality.md": "inside/quality.md",
+    "docs/counts.md": "inside/counts.md",
+    "docs/scale.md": "inside/scale.md",
     "docs/reproduction/README.md": "inside/papers.md",
     **{
         f"docs/reproduction/{name}.md": f"inside/papers-{name}.md"
