@@ -38,9 +38,9 @@ class GroupNMF(GroupedCodes, NMF):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components_, n_features)
+    components_ : ndarray of shape (`n_components_`, n_features)
         The shared components, then those of the first group, of the second, and so on.
-    embedding_ : ndarray of shape (n_samples, n_components_)
+    embedding_ : ndarray of shape (n_samples, `n_components_`)
         The codes of the training samples; zero for components of other groups.
     labels_ : ndarray of int, shape (n_samples,)
         Clusters of the training samples, by the codes of the shared components.

@@ -36,7 +36,7 @@ class GroupedCodes(KnownComponents):
     ----------
     groups_ : ndarray of shape (n_groups,)
         The groups of the fit, sorted; empty if it had none.
-    component_groups_ : ndarray of int, shape (n_components_,)
+    component_groups_ : ndarray of int, shape (`n_components_`,)
         Index in `groups_` of the group that each component belongs to; −1 for the shared ones, which come first.
     """
 
@@ -98,7 +98,7 @@ class GroupedCodes(KnownComponents):
 
         Returns
         -------
-        W : ndarray of shape (n_samples, n_components_)
+        W : ndarray of shape (n_samples, `n_components_`)
         """
         return self.fit(X, y, sample_weight, groups).transform(X, groups)
 
@@ -130,7 +130,7 @@ class GroupedCodes(KnownComponents):
 
         Returns
         -------
-        W : ndarray of shape (n_samples, n_components_)
+        W : ndarray of shape (n_samples, `n_components_`)
         """
         new = self._checked_new(X)
         return codes_outside(self._unit, self._code_grouped(new, groups))
