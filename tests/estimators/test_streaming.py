@@ -348,6 +348,8 @@ def test_what_was_learned_is_kept_when_the_iterator_fails():
     assert "batch 2" in error.value.__notes__[0]
     with pytest.raises(ValueError, match="There is no batch"):
         new(NMF()).fit_batches([])
+    with pytest.raises(TypeError, match="read_csv"):
+        new(NMF()).fit_batches("large.csv")
 
 
 def test_callbacks_hear_of_batches_and_may_end_the_stream():

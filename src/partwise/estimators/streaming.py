@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sized
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
+from os import PathLike
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -200,6 +201,11 @@ class StreamingFactorization(BaseFactorization):
         self
         """
         self._validate_params()
+        if isinstance(batches, str | bytes | PathLike):
+            raise TypeError(
+                f"batches is {batches!r}, a name and not batches. Give what reads the file in pieces, for example "
+                "pandas.read_csv(name, chunksize=1000)."
+            )
         callbacks = as_callbacks(self.callbacks, self.verbose)
         if any(isinstance(callback, Checkpoint) for callback in callbacks):
             raise ValueError(
