@@ -35,7 +35,7 @@ the squared error reads them from files, as the guide's page on large data descr
 
 The largest file measured here has {largest} GB. The goal is one of 6 GB, which has not been measured yet:
 `python -m benchmarks.scale --gigabytes 6 --folder DIR` does it. {short} of the {count} rows miss the goal of 1.5. Wall
-times beside other work on the machine, as here, vary by a factor of two. Threads: {threads}; load of the machine:
+times of single runs vary by a factor of two. Threads: {threads}; load of the machine:
 {load}.
 """
 

@@ -84,7 +84,8 @@ def test_fits_are_equal_to_the_bit(kind, data, init):
     new = kind(data[:300], (100, 100, 100))
     np.testing.assert_array_equal(held.transform(data[:300]), read.transform(new))
     np.testing.assert_array_equal(held.predict(data[:300]), read.predict(new))
-    np.testing.assert_allclose(held.score(data[:300]), read.score(new), rtol=1e-12)
+    # A score is a difference of larger sums, added by other blocks: on some processors its 12th digit differs.
+    np.testing.assert_allclose(held.score(data[:300]), read.score(new), rtol=1e-10)
 
 
 def test_other_units_and_weights():
