@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from .indices import narrow
 from .threads import Workers
-from .types import CODES, Array, Factor
+from .together import CodePass, CodeRows, beside, coded_together, columns_of, cut, results, zero_grams
+from .types import CODES, Array, Factor, sum_in_order
 
 Missing = Literal["nan", "unstored"] | None
 
@@ -33,7 +34,6 @@ ROW_MULTIPLE = 64
 # Fewer rows of a factor than this are not worth a thread.
 LEAST_ROWS = 256
 
-CodeRows = Callable[[slice, Array], Array]
 R = TypeVar("R", covariant=True)
 
 
@@ -42,26 +42,6 @@ class BlockFunction(Protocol[R]):
 
     def __call__(self, rows: slice, block: HeldOperand, own: slice) -> R:
         """What the rows give; the operand `block` holds them as its rows `own`."""
-
-
-class CodePass(NamedTuple):
-    """The codes of one fit in a pass over the rows.
-
-    Attributes
-    ----------
-    Ht : ndarray of shape (m, k)
-    code_rows : callable
-        Given a slice of rows and X[rows] Hᵀ, returns the codes of these rows. Called from several threads.
-    sample_weight : ndarray of shape (n,), optional
-        How often each sample counts.
-    product : ndarray of shape (n, k), optional
-        X Hᵀ, if it is already known.
-    """
-
-    Ht: Array
-    code_rows: CodeRows
-    sample_weight: Array | None = None
-    product: Array | None = None
 
 
 class Operand(ABC):
@@ -349,32 +329,12 @@ class HeldOperand(Operand):
 
         def part(rows: slice) -> tuple[Array, list[Array]]:
             total, grams = self._zero_sum(k, self.dtype), zero_grams(passes)
-            for block, weighted in self._coded_together(rows, passes, grams):
+            for block, weighted in coded_together(self, rows, passes, grams):
                 self._add_t_dot_rows(block, weighted, total)
             return total, grams
 
         parts = self._workers.map(part, self._parts(k))
         return results(sum_in_order([total for total, _ in parts]), [grams for _, grams in parts], columns)
-
-    def _coded_together(
-        self, rows: slice, passes: Sequence[CodePass], grams: list[Array]
-    ) -> Iterator[tuple[slice, Array]]:
-        """Every block of some rows with the weighted codes of all fits, side by side; adds to their Gram matrices."""
-        Ht = beside([each.Ht for each in passes])
-        places = columns_of([each.Ht for each in passes])
-        for block in self._blocks(rows):
-            products = [each.product[block] for each in passes if each.product is not None]
-            # At the start of a batch all are known; later, those of a fit that joins it are too few to matter.
-            if len(products) < len(passes):
-                stacked = self._dot_rows(block, Ht)
-                products = [cut(stacked, place) for place in places]
-            codes = []
-            for each, product, gram in zip(passes, products, grams, strict=True):
-                W = each.code_rows(block, product)
-                weighted = W if each.sample_weight is None else each.sample_weight[block, None] * W
-                gram += W.T @ weighted
-                codes.append(weighted)
-            yield block, beside(codes)
 
     @abstractmethod
     def _dot_rows(self, rows: slice, Ht: Array) -> Array:
@@ -403,43 +363,6 @@ class HeldOperand(Operand):
 
 def _round_up(n: int) -> int:
     return max(1, -(-n // ROW_MULTIPLE)) * ROW_MULTIPLE
-
-
-def beside(arrays: Sequence[Array]) -> Array:
-    """Arrays side by side; a single one as it is."""
-    return arrays[0] if len(arrays) == 1 else np.hstack(arrays)
-
-
-def cut(stacked: Array, columns: slice) -> Array:
-    """Some columns of arrays side by side, for compiled loops; all of them as they are."""
-    return stacked if columns.stop - columns.start == stacked.shape[1] else np.ascontiguousarray(stacked[:, columns])
-
-
-def columns_of(arrays: Sequence[Array]) -> list[slice]:
-    """Where each array is when they stand side by side."""
-    stops = np.cumsum([A.shape[1] for A in arrays]).tolist()
-    return [slice(stop - A.shape[1], stop) for stop, A in zip(stops, arrays, strict=True)]
-
-
-def zero_grams(passes: Sequence[CodePass]) -> list[Array]:
-    """A Gram matrix for every fit, to be added to."""
-    return [np.zeros((each.Ht.shape[1],) * 2, each.Ht.dtype) for each in passes]
-
-
-def results(total: Array, grams: list[list[Array]], columns: list[slice]) -> list[tuple[Array, Array]]:
-    """Xᵀ W and WᵀW of every fit, given the products of all side by side and their Gram matrices by parts."""
-    return [
-        (cut(total, place), sum_in_order(list(parts)))
-        for place, parts in zip(columns, zip(*grams, strict=True), strict=True)
-    ]
-
-
-def sum_in_order(parts: list[Array]) -> Array:
-    """Their sum, always added in the same order."""
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
-    return np.ascontiguousarray(total)
 
 
 def entry_blocks(n: int, bytes_per_row: int) -> Iterator[slice]:

@@ -9,21 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .operand import (
-    CodePass,
-    CodeRows,
-    HeldOperand,
-    Missing,
-    Operand,
-    columns_of,
-    entry_blocks,
-    results,
-    sum_in_order,
-    zero_grams,
-)
+from .operand import HeldOperand, Missing, Operand, entry_blocks
 from .reading import StoredRows
 from .scratch import Scratch
-from .types import Array, IntArray, dot64
+from .together import CodePass, CodeRows, coded_together, columns_of, results, zero_grams
+from .types import Array, IntArray, dot64, sum_in_order
 
 # From this many components on a transposed copy of a sparse X pays off: its rows need no partial sums of m × k.
 LEAST_WIDTH = 8
@@ -197,7 +187,7 @@ class SparseOperand(HeldOperand):
 
         def part(rows: slice) -> list[Array]:
             grams = zero_grams(passes)
-            for block, weighted in self._coded_together(rows, passes, grams):
+            for block, weighted in coded_together(self, rows, passes, grams):
                 codes[block] = weighted
             return grams
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .operand import LEAST_ROWS, PARTS_BYTES, BlockFunction, CodeRows, HeldOperand, Missing, Operand, R, entry_blocks
+from .operand import LEAST_ROWS, PARTS_BYTES, BlockFunction, HeldOperand, Missing, Operand, R, entry_blocks
 from .reading import StoredRows
 from .storage import LEAST_WIDTH, DenseOperand, SparseOperand, fitted_energy, held_operand
 from .threads import thread_count
+from .together import CodeRows
 from .types import Array
 
 Held = DenseOperand | SparseOperand

@@ -27,3 +27,11 @@ def column_norms(F: Array, row_weight: Array | None = None) -> Array:
     if row_weight is None:
         return np.sqrt(np.einsum("ij,ij->j", F, F, dtype=np.float64, casting="safe"))
     return np.sqrt(np.einsum("i,ij,ij->j", row_weight, F, F, dtype=np.float64, casting="safe"))
+
+
+def sum_in_order(parts: list[Array]) -> Array:
+    """Their sum, always added in the same order."""
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    return np.ascontiguousarray(total)

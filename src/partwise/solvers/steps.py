@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..core.objective import Objective
-from ..core.operand import CodePass, CodeRows, Operand
+from ..core.operand import Operand
 from ..core.state import State
+from ..core.together import CodePass, CodeRows
 from ..core.types import CODES, OTHER, Array, Factor
 
 T = TypeVar("T")

@@ -1,0 +1,88 @@
+"""Products of several fits with the same data: one pass over the rows serves all of them.
+
+Factors of all fits stand side by side, so that their products with X are one; results are cut apart again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .types import Array, sum_in_order
+
+if TYPE_CHECKING:
+    from .operand import HeldOperand
+
+CodeRows = Callable[[slice, Array], Array]
+
+
+class CodePass(NamedTuple):
+    """The codes of one fit in a pass over the rows.
+
+    Attributes
+    ----------
+    Ht : ndarray of shape (m, k)
+    code_rows : callable
+        Given a slice of rows and X[rows] Hᵀ, returns the codes of these rows. Called from several threads.
+    sample_weight : ndarray of shape (n,), optional
+        How often each sample counts.
+    product : ndarray of shape (n, k), optional
+        X Hᵀ, if it is already known.
+    """
+
+    Ht: Array
+    code_rows: CodeRows
+    sample_weight: Array | None = None
+    product: Array | None = None
+
+
+def coded_together(
+    X: HeldOperand, rows: slice, passes: Sequence[CodePass], grams: list[Array]
+) -> Iterator[tuple[slice, Array]]:
+    """Every block of some rows with the weighted codes of all fits, side by side; adds to their Gram matrices."""
+    Ht = beside([each.Ht for each in passes])
+    places = columns_of([each.Ht for each in passes])
+    for block in X._blocks(rows):
+        products = [each.product[block] for each in passes if each.product is not None]
+        # At the start of a batch all are known; later, those of a fit that joins it are too few to matter.
+        if len(products) < len(passes):
+            stacked = X._dot_rows(block, Ht)
+            products = [cut(stacked, place) for place in places]
+        codes = []
+        for each, product, gram in zip(passes, products, grams, strict=True):
+            W = each.code_rows(block, product)
+            weighted = W if each.sample_weight is None else each.sample_weight[block, None] * W
+            gram += W.T @ weighted
+            codes.append(weighted)
+        yield block, beside(codes)
+
+
+def beside(arrays: Sequence[Array]) -> Array:
+    """Arrays side by side; a single one as it is."""
+    return arrays[0] if len(arrays) == 1 else np.hstack(arrays)
+
+
+def cut(stacked: Array, columns: slice) -> Array:
+    """Some columns of arrays side by side, for compiled loops; all of them as they are."""
+    return stacked if columns.stop - columns.start == stacked.shape[1] else np.ascontiguousarray(stacked[:, columns])
+
+
+def columns_of(arrays: Sequence[Array]) -> list[slice]:
+    """Where each array is when they stand side by side."""
+    stops = np.cumsum([A.shape[1] for A in arrays]).tolist()
+    return [slice(stop - A.shape[1], stop) for stop, A in zip(stops, arrays, strict=True)]
+
+
+def zero_grams(passes: Sequence[CodePass]) -> list[Array]:
+    """A Gram matrix for every fit, to be added to."""
+    return [np.zeros((each.Ht.shape[1],) * 2, each.Ht.dtype) for each in passes]
+
+
+def results(total: Array, grams: list[list[Array]], columns: list[slice]) -> list[tuple[Array, Array]]:
+    """Xᵀ W and WᵀW of every fit, given the products of all side by side and their Gram matrices by parts."""
+    return [
+        (cut(total, place), sum_in_order(list(parts)))
+        for place, parts in zip(columns, zip(*grams, strict=True), strict=True)
+    ]
