@@ -85,6 +85,13 @@ class Assignment:
             everywhere = labels if self._trusted is None and not sampled else _nearest(self._codes, centres)
             return everywhere, centres
 
+    def for_new(self) -> Assignment:
+        """The rule without the training codes, which are labelled first."""
+        _, places = self._learn()
+        other = Assignment(self._codes[:0], self._rule, self._seed, self._n_clusters)
+        other._learned = np.empty(0, np.intp), places
+        return other
+
     @property
     def codes(self) -> Array:
         """The training codes."""

@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from .annotated import empty_table, is_annotated, matrix_of
+from .dask_rows import is_dask, is_frame
 from .indices import canonical_csr
 from .reading import StoredRows
 from .sources import RowBlocks, as_source
@@ -78,9 +79,10 @@ def read_data(
     stored : bool, default=False
         Whether the reader takes rows in blocks; then it must check the entries.
     """
-    names = empty_table(X) if estimator is not None and is_annotated(X) else None
+    names = _named_table(X) if estimator is not None else None
     X = matrix_of(X)
-    source = as_source(X)
+    # A dask array need not fit to be read whole.
+    source = as_source(X) if stored or not is_dask(X) else None
     if source is not None and stored:
         return _stored(source, min_samples, estimator, reset, names)
     if source is X:
@@ -109,6 +111,13 @@ def read_data(
     if not allow_nan and has_nan(X):
         raise ValueError(f"Input {name} contains NaN. {if_nan}")
     return X
+
+
+def _named_table(X: Any) -> Any:
+    """A DataFrame without rows that has the names of the features, of data that are no DataFrame themselves."""
+    if is_annotated(X):
+        return empty_table(X)
+    return X._meta if is_dask(X) and is_frame(X) else None
 
 
 def _stored(source: RowBlocks, min_samples: int, estimator: Any, reset: bool, names: Any) -> StoredRows:

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
+from .dask_rows import dask_source, is_dask
 from .types import Array
 
 # HDF5 and zarr files of AnnData call their matrices by these names.
@@ -201,6 +202,8 @@ def as_source(X: Any) -> RowBlocks | None:
     library, kind = type(X).__module__.partition(".")[0], type(X).__name__
     if library == "anndata":
         return _of_anndata(X, kind)
+    if is_dask(X):
+        return dask_source(X)
     if library in ("h5py", "zarr"):
         encoding = str(getattr(X, "attrs", {}).get("encoding-type", "")) if hasattr(X, "attrs") else ""
         if encoding in CSR_NAMES:

@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from copy import copy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..clusters import Assignment
 from ..core import Array, BoundTerm, IntArray, Missing, Operand, State, Term, Unit, as_operand, read_data, scaled
+from ..core.dask_rows import is_dask, is_frame, mapped
 from ..core.domains import NON_NEGATIVE, Domain
 from ..solvers import code_samples, coding_terms
 from ..terms import BetaDivergence
@@ -67,12 +69,15 @@ class FittedFactorization(TransformerMixin):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), data on disk, or dask array or DataFrame
 
         Returns
         -------
-        W : ndarray of shape (n_samples, n_components)
+        W : ndarray of shape (n_samples, n_components), or dask array
+            Codes of a dask array are computed when they are asked for, chunk by chunk, where the chunks are.
         """
+        if is_dask(X):
+            return mapped(X, self._sendable().transform, self.n_components_, _float_of(X))
         return codes_outside(self._unit, self._code(self._checked_new(X)))
 
     def _checked_new(self, X: Any) -> Operand:
@@ -184,9 +189,24 @@ class FittedFactorization(TransformerMixin):
 
         Returns
         -------
-        labels : ndarray of int, shape (n_samples,)
+        labels : ndarray of int, shape (n_samples,), or dask array
+            As for `transform`.
         """
+        if is_dask(X):
+            model = self._sendable()
+            model._assignment = self._assignment.for_new()
+            return mapped(X, model.predict, None, np.dtype(np.intp))
         return self._predict(X, self._code)
+
+    def _sendable(self) -> Self:
+        """The model without its training samples and what belongs to this process, for coding new samples elsewhere."""
+        check_is_fitted(self, "embedding_")
+        model = copy(self)
+        model.embedding_ = np.empty((0, self.n_components_), self.embedding_.dtype)
+        # Attributes of this object alone, which hold training codes or what cannot be sent.
+        for name in ("_assignment", "callbacks"):
+            model.__dict__.pop(name, None)
+        return model
 
     def _predict(self, X: Any, code: Callable[[Operand], Array]) -> IntArray:
         new = self._checked_new(X)
@@ -196,6 +216,12 @@ class FittedFactorization(TransformerMixin):
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
+
+
+def _float_of(X: Any) -> Any:
+    """The type of the codes of a dask array or DataFrame."""
+    types = {np.dtype(kind) for kind in X.dtypes} if is_frame(X) else {np.dtype(X.dtype)}
+    return np.dtype(np.float32 if types == {np.dtype(np.float32)} else np.float64)
 
 
 def rebuilt(W: Any, components: Array) -> Array:

@@ -10,6 +10,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import Array, IntArray, one_thread
+from ..core.dask_rows import is_dask, mapped
 from ..graphs import check_labels
 from .base import BaseFactorization
 
@@ -102,6 +103,8 @@ class LabelledFactorization(BaseFactorization):
         classes : ndarray of shape (n_samples,)
             Elements of `classes_`.
         """
+        if is_dask(X):
+            return mapped(X, self._sendable().predict_classes, None, self._fitted_classes().classes.dtype)
         known, new = self._fitted_classes(), self._checked_new(X)
         return known.predict(self._clustered(self._code(new), new))
 

@@ -1,0 +1,177 @@
+"""Rows of dask arrays and DataFrames, chunk by chunk; dask is imported by those who have it.
+
+A source reads them on this machine (:func:`dask_source`). What a fitted model does with every sample separately is
+mapped over the chunks, and nothing is computed before it is asked for (:func:`mapped`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .types import Array
+
+REFUSED_COLUMNS = (
+    "X is split by columns as well: its chunks have {widths} columns. A sample must lie in one chunk: use "
+    "X.rechunk({{0: 'auto', 1: -1}})."
+)
+UNKNOWN_SIZES = "X does not know how many rows its chunks have. Call X.compute_chunk_sizes() first, which counts them."
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is an array or a DataFrame of dask."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
+
+
+def is_frame(X: Any) -> bool:
+    """Whether it is one of pandas' frames in partitions."""
+    return hasattr(X, "map_partitions") and hasattr(X, "_meta")
+
+
+def as_chunks(X: Any) -> Any:
+    """A dask array in chunks of whole rows, whose numbers are known: X, or the values of a DataFrame.
+
+    The rows of a DataFrame's partitions are counted, which computes them once.
+    """
+    if is_frame(X):
+        _check_columns(X)
+    chunks = X.to_dask_array(lengths=True) if is_frame(X) else X
+    if len(chunks.shape) != 2:
+        raise ValueError(f"Expected 2D array: X has {len(chunks.shape)} dimension(s), but samples × features has two.")
+    if any(math.isnan(size) for sizes in chunks.chunks for size in sizes):
+        raise ValueError(UNKNOWN_SIZES)
+    widths = chunks.chunks[1]
+    if len(widths) > 1:
+        few = ", ".join(map(str, widths[:4])) + (", …" if len(widths) > 4 else "")
+        raise ValueError(REFUSED_COLUMNS.format(widths=few))
+    return chunks
+
+
+def _check_columns(X: Any) -> None:
+    """Refuse a DataFrame with columns that are no numbers, before it is counted."""
+    texts = [str(name) for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "bfiu"]
+    if texts:
+        raise ValueError(f"X must hold numbers; its columns {', '.join(map(repr, texts[:5]))} do not. Leave them out.")
+
+
+class DaskBlocks:
+    """The rows of a dask array in order, a chunk at a time; chunks without rows are passed over.
+
+    Parameters
+    ----------
+    chunks : dask.array.Array
+        Of :func:`as_chunks`.
+    """
+
+    def __init__(self, chunks: Any):
+        self._chunks = chunks
+        self.shape: tuple[int, int] = tuple(map(int, chunks.shape))  # type: ignore[assignment]
+        self.dtype = np.dtype(chunks.dtype)
+        sizes = chunks.chunks[0]
+        self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+
+    def blocks(self) -> Iterator[Any]:
+        """All rows."""
+        for number in np.flatnonzero(np.diff(self._starts)):
+            yield self._computed(int(number), int(number) + 1)
+
+    def _computed(self, first: int, last: int) -> Any:
+        """Some consecutive chunks, computed together."""
+        from .reading import joined
+
+        import dask  # isort: skip
+
+        parts = dask.compute(*(self._chunks.blocks[number, 0] for number in range(first, last)))
+        return joined([self._checked(part, first + i) for i, part in enumerate(parts)])
+
+    def _checked(self, chunk: Any, number: int) -> Any:
+        return of_size(as_block(chunk), int(self._starts[number]), int(self._starts[number + 1]), number)
+
+
+class DaskRows(DaskBlocks):
+    """The same where all chunks, but the last, have as many rows: any of them can be read."""
+
+    def __init__(self, chunks: Any):
+        super().__init__(chunks)
+        self.chunk_rows = int(chunks.chunks[0][0])
+
+    def rows(self, start: int, stop: int) -> Any:
+        """Compute the chunks of some rows."""
+        first = start // self.chunk_rows
+        whole = self._computed(first, -(-stop // self.chunk_rows))
+        begin = start - first * self.chunk_rows
+        return whole[begin : begin + stop - start]
+
+
+def dask_source(X: Any) -> DaskBlocks:
+    """The source of rows of a dask array or DataFrame, read on this machine."""
+    chunks = as_chunks(X)
+    sizes = chunks.chunks[0]
+    alike = len(set(sizes[:-1])) <= 1 and 0 < sizes[-1] <= sizes[0] if sizes else False
+    return (DaskRows if alike else DaskBlocks)(chunks)
+
+
+def as_block(chunk: Any) -> Any:
+    """What a chunk holds, as a numpy array or a sparse matrix of scipy."""
+    if hasattr(chunk, "to_scipy_sparse"):
+        # An array of the library sparse.
+        return chunk.to_scipy_sparse()
+    return chunk if sp.issparse(chunk) else np.asarray(chunk)
+
+
+def of_size(block: Any, start: int, stop: int, number: int) -> Any:
+    """The block, refused if it has not as many rows as its array says."""
+    if block.ndim != 2 or block.shape[0] != stop - start:
+        raise ValueError(
+            f"it has shape {block.shape}, but the array says that chunk {number} has the rows {start} to {stop - 1}. "
+            "X.compute_chunk_sizes() counts them"
+        )
+    return block
+
+
+def mapped(X: Any, function: Callable[[Any], Array], n_columns: int | None, dtype: Any) -> Any:
+    """A dask array of what a function gives for every chunk of rows; nothing is computed yet.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask DataFrame
+        Sizes of chunks need not be known.
+    function : callable
+        From a chunk to as many rows.
+    n_columns : int or None
+        Of its result; None if that is a vector.
+    dtype : dtype
+    """
+    import dask
+    import dask.array as da
+
+    if not is_frame(X) and X.ndim == 2 and len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    parts = list(np.ravel(X.to_delayed()))
+    sizes = [np.nan] * len(parts) if is_frame(X) else X.chunks[0]
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    # One copy of the function, and so of a model, for all chunks.
+    shared = dask.delayed(function, pure=True, traverse=False)
+    tail = () if n_columns is None else (n_columns,)
+    chunks = [
+        da.from_delayed(dask.delayed(_applied)(shared, part, float(start), tail, dtype), (size, *tail), dtype)
+        for part, start, size in zip(parts, starts, sizes, strict=True)
+    ]
+    return da.concatenate(chunks, allow_unknown_chunksizes=True)
+
+
+def _applied(function: Callable[[Any], Array], chunk: Any, start: float, tail: tuple[int, ...], dtype: Any) -> Array:
+    """What the function gives for one chunk; its errors say which rows they are about."""
+    block = chunk if hasattr(chunk, "columns") else as_block(chunk)
+    if not block.shape[0]:
+        return np.empty((0, *tail), dtype)
+    try:
+        return function(block)
+    except ValueError as error:
+        if math.isnan(start):
+            raise
+        raise ValueError(f"{error} (In rows {start:.0f} to {start + block.shape[0] - 1:.0f} of X.)") from error
