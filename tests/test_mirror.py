@@ -19,6 +19,7 @@ LINES = 150
 ELSEWHERE = {
     "callbacks/base": "callbacks/test_callbacks",
     "callbacks/watching": "callbacks/test_callbacks",
+    "cli/arguments": "cli/test_cli, cli/test_fit_apply",
     "cli/compare": "cli/test_cli, cli/test_compare_files",
     "cli/display": "cli/test_streams",
     "core/domains": "solvers/test_domains",

@@ -141,6 +141,34 @@ def test_texts_are_matched_by_words(capsys, here):
     assert [float(cell) for cell in table("codes.csv")[1][3:]] == expected.transform([[1.0, 0.0]])[0].tolist()
 
 
+def test_topics_of_a_table_of_reviews(capsys, here):
+    """What is counted, what is not used and which texts are empty is said; stop words are no topics."""
+    texts = [
+        "the red fox runs on",
+        "an owl sleeps in the tree",
+        "the fox and the red deer",
+        "",
+        "a tree for the owl",
+    ] * 3
+    rows = "".join(f'{i},"{text} {i}",{i % 5}\n' if text else f'{i},"",0\n' for i, text in enumerate(texts))
+    (here / "reviews.csv").write_text("id,review,stars\n" + rows)
+    fit = ["fit", "NMF", "reviews.csv", "--components", "2", "--set", "max_iter=9", "--output", "m.npz"]
+    code, out, _ = run(capsys, *fit)
+    assert code == 0
+    assert "note: the words of column 'review' are counted; 'stars' is not used\n" in out
+    assert "English stop words are not counted, such as the, " in out
+    assert "note: 3 samples have no words that are counted (the first: 3)" in out
+    topics = [line.split(": ")[1].split(", ") for line in out.splitlines() if line.startswith("component ")]
+    assert not {"the", "an", "and", "on", "in"} & {word for words in topics for word in words}
+    (here / "mine.txt").write_text("fox deer")
+    own = run(capsys, *fit, "--stop-words", "mine.txt")[1]
+    assert "2 stop words are not counted, such as fox, deer" in own
+    assert "the" in run(capsys, *fit, "--stop-words", "none")[1].split("component 0: ")[1].split(", ")
+    code, out, _ = run(capsys, "apply", "m.npz", "reviews.csv", "--text-column", "review", "--output", "codes.csv")
+    assert code == 0
+    assert "note: 3 samples have no words" in out
+
+
 def test_tables_are_matched_by_columns(capsys, here):
     rows = "".join(f"{i},{i % 3},{i % 2}\n" for i in range(1, 9))
     (here / "a.csv").write_text("p,q,kind\n" + rows)
@@ -207,6 +235,9 @@ def test_formulas_are_disarmed(capsys, here):
         (["fit", "NMF", "digits.npz", "--output", "m.npz", "--set", "tol=-1"], "'tol' parameter"),
         (["fit", "NMF", "digits.npz", "--output", "m.npz", "--set", "init=[1,2]"], "takes a number"),
         (["fit", "NMF", "digits.npz", "--output", "m.npz", "--set", "tol=__import__('os')"], "'tol' parameter"),
+        (["fit", "NMF", "holes.csv", "--output", "m.npz"], "use --set missing=nan, which leaves them out"),
+        (["fit", "NMF", "text.csv", "--stop-words", "no.txt", "--output", "m.npz"], "neither english, nor none, nor"),
+        (["fit", "NMF", "text.csv", "--text-column", "no", "--output", "m.npz"], "no column named 'no'"),
         (["fit", "NMF", "negative.npy", "--output", "m.npz"], "Negative values in data passed to NMF"),
         (["apply", "digits.npz", "digits.npz", "--output", "c.csv"], "cannot be read as a model of partwise"),
         (["apply", "model.npz", "text.csv", "--output", "c.csv"], "text where numbers should be"),
@@ -218,6 +249,7 @@ def test_mistakes_are_one_sentence(capsys, here, arguments, sentence):
     np.save("negative.npy", -X)
     np.save("narrow.npy", X[:, :3])
     (here / "text.csv").write_text("1,2\n3,four\n")
+    (here / "holes.csv").write_text("a,b\n1,2\n3,\n4,5\n")
     (here / "link.npz").symlink_to("digits.npz")
     before = (here / "digits.npz").read_bytes()
     if arguments[0] == "apply":

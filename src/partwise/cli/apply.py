@@ -15,6 +15,7 @@ from typing import Any
 from ..core.types import Array, IntArray
 from ..datasets import DataSet
 from ..files import ReadError, align
+from ..files.data_set import empty_samples
 from ..persistence import load
 from .arguments import CommandError, add_columns, check_output, write_whole
 from .inputs import read_file
@@ -58,7 +59,10 @@ def run(options: argparse.Namespace) -> None:
     csv.writer(text, lineterminator="\n").writerows(_rows(data, codes, labels))
     write_whole(options.output, text.getvalue().encode())
     if not _is_standard_output(options.output):
-        say(*(f"note: {note}" for note in data.notes), f"{len(codes)} codes written to {options.output}")
+        say(
+            *(f"note: {note}" for note in (*data.notes, *empty_samples(data))),
+            f"{len(codes)} codes written to {options.output}",
+        )
 
 
 def _code(model: Any, data: DataSet) -> tuple[Array, IntArray]:

@@ -105,9 +105,30 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         help="a column of a table to leave out; may be given several times",
     )
     parser.add_argument(
+        "--text-column",
+        metavar="NAME",
+        dest="text_columns",
+        action="append",
+        help="the column of a table whose words are counted; may be given several times; none if no column's are "
+        "(default: one named text, or the only one that holds prose)",
+    )
+    parser.add_argument(
+        "--encoding", metavar="NAME", help="how a table stores characters, such as cp1252 (default: UTF-8)"
+    )
+    parser.add_argument(
         "--header",
         choices=("yes", "no"),
         help="whether the first row of a table holds names (default: inferred)",
+    )
+
+
+def add_stop_words(parser: argparse.ArgumentParser) -> None:
+    """Add --stop-words."""
+    parser.add_argument(
+        "--stop-words",
+        metavar="WORDS",
+        default="english",
+        help="words of texts that are not counted: english, none, or a file of words (default: %(default)s)",
     )
 
 

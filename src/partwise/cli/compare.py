@@ -14,7 +14,16 @@ from ..experiments.outcomes import match_components
 from ..experiments.score_table import legend
 from ..plots import PartsRow, draw_parts, picture_bytes, picture_format
 from ..report import comparison_page
-from .arguments import CommandError, add_columns, add_seed, check_output, components, whole_number, write_whole
+from .arguments import (
+    CommandError,
+    add_columns,
+    add_seed,
+    add_stop_words,
+    check_output,
+    components,
+    whole_number,
+    write_whole,
+)
 from .display import choose_display
 from .inputs import known_or_there, load
 
@@ -66,6 +75,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="number of components and clusters, or auto (default: the number of classes)",
     )
     add_columns(parser)
+    add_stop_words(parser)
     add_seed(parser)
 
 

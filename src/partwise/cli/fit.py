@@ -6,7 +6,7 @@ import argparse
 import inspect
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,11 @@ from .. import estimators
 from ..core.interruption import fit_whole
 from ..core.types import Array
 from ..files.data_set import describe
+from ..files.texts import listed
 from ..files.writing import WriteError
-from .arguments import CommandError, add_columns, add_seed, check_output, components
-from .inputs import read_file
+from ..plots.features import leading_names
+from .arguments import CommandError, add_columns, add_seed, add_stop_words, check_output, components
+from .inputs import read_file, stop_words
 from .lines import say
 
 IF_INTERRUPTED = "no model was written"
@@ -54,6 +56,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="a parameter of the method; may be given several times",
     )
     add_columns(parser)
+    add_stop_words(parser)
     add_seed(parser)
 
 
@@ -76,7 +79,9 @@ def run(options: argparse.Namespace) -> None:
         try:
             fit_whole(model, data.X, data.y if (data.y >= 0).any() else None)
         except (ValueError, TypeError) as error:
-            raise CommandError(_sentence(error)) from None
+            # How a parameter is set in Python becomes how it is set here.
+            sentence = _sentence(error).replace(f"{options.method}(missing='nan')", "--set missing=nan")
+            raise CommandError(sentence) from None
         if data.terms is not None:
             model.feature_names_in_ = np.array(data.terms, object)
         _save(model, options.output)
@@ -87,17 +92,16 @@ def run(options: argparse.Namespace) -> None:
     if hasattr(model, "n_iter_"):
         say(f"{options.method}: {model.n_iter_} sweeps, objective {model.objective_:.6g} ({model.stop_reason_})")
     if sp.issparse(data.X) and data.terms is not None and hasattr(model, "components_"):
-        say(*top_words(model.components_, data.terms))
+        say(*top_words(model.components_, data.terms, listed(stop_words(options))))
     say(f"model written to {options.output}")
 
 
-def top_words(components: Array, words: Sequence[str]) -> list[str]:
-    """A line per component with its most heavily weighted words."""
-    lines = []
-    for number, weights in enumerate(np.asarray(components)):
-        first = np.argsort(-weights, kind="stable")[:WORDS_SHOWN]
-        lines.append(f"component {number}: {', '.join(words[j] for j in first if weights[j] > 0)}")
-    return lines
+def top_words(components: Array, words: Sequence[str], without: Collection[str]) -> list[str]:
+    """A line per component with its most heavily weighted words, but without some."""
+    return [
+        f"component {number}: {', '.join(leading_names(weights, words, WORDS_SHOWN, without))}"
+        for number, weights in enumerate(np.asarray(components))
+    ]
 
 
 def _model(options: argparse.Namespace) -> Any:

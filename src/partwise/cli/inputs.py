@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,8 +15,8 @@ from ..datasets import DataSet
 from ..files import ReadError, read
 from .arguments import CommandError
 
-# The value of --label-column if no column holds classes.
-NO_LABELS = "none"
+# The value of --label-column if no column holds classes, of --text-column if none holds texts, and of --stop-words.
+NONE = "none"
 
 
 def known_or_there(text: str) -> str:
@@ -35,17 +36,32 @@ def read_file(path: Path, options: argparse.Namespace) -> DataSet:
     ----------
     path : Path
     options : argparse.Namespace
-        label_column, drop_columns, header.
+        label_column, drop_columns, header, text_columns, encoding, and stop_words, if there is such an option.
     """
+    texts = options.text_columns
     try:
         return read(
             path,
-            label_column=False if options.label_column == NO_LABELS else options.label_column,
+            label_column=False if options.label_column == NONE else options.label_column,
+            text_column=False if texts == [NONE] else texts,
+            encoding=options.encoding,
+            stop_words=stop_words(options),
             drop_columns=options.drop_columns,
             header=None if options.header is None else options.header == "yes",
         )
     except ReadError as error:
         raise CommandError(str(error)) from None
+
+
+def stop_words(options: argparse.Namespace) -> Literal["english"] | list[str] | None:
+    """The words that are not counted: the English ones, none, or those of a file."""
+    text = getattr(options, "stop_words", NONE)  # not an option of every command
+    if text in ("english", NONE):
+        return "english" if text == "english" else None
+    try:
+        return Path(text).read_text("utf-8-sig").split()
+    except (OSError, UnicodeDecodeError):
+        raise CommandError(f"--stop-words {text} is neither english, nor none, nor a file of words in UTF-8.") from None
 
 
 def load(text: str, options: argparse.Namespace) -> DataSet:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
 from ..core.types import IntArray
 
 
@@ -51,7 +54,20 @@ def describe(data: DataSet) -> list[str]:
     if 0 < unknown < n:
         labels += f", {_number(unknown, 'sample', 'samples')} without label"
     size = f"{_number(n, 'sample', 'samples')}, {_number(m, 'feature', 'features')}"
-    return [f"{data.name}: {size}, {labels}", *(f"note: {note}" for note in data.notes)]
+    return [f"{data.name}: {size}, {labels}", *(f"note: {note}" for note in (*data.notes, *empty_samples(data)))]
+
+
+def empty_samples(data: DataSet) -> list[str]:
+    """A sentence if samples have nothing that a component could describe."""
+    X = data.X
+    filled = np.diff(X.indptr) > 0 if sp.issparse(X) else X.any(axis=1)
+    empty = np.flatnonzero(~filled)
+    if not len(empty):
+        return []
+    first = data.sample_names[empty[0]] if data.sample_names else f"number {empty[0] + 1}"
+    what = "words that are counted" if sp.issparse(X) and data.terms is not None else "entries but zeros"
+    samples = _number(len(empty), "sample has", "samples have")
+    return [f"{samples} no {what} (the first: {first}); the cluster of such a sample means nothing"]
 
 
 def _number(number: int, one: str, many: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.types import Array
 from .archive import Refused, most_bytes
 from .contents import Contents
-from .texts import count_words
+from .texts import StopWords, count_words
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".pgm", ".ppm", ".gif")
 # The decoders that may see a file, whatever its name: a few simple and well-tested ones.
@@ -19,8 +19,8 @@ TEXTS = (".txt",)
 MOST_PIXELS = 2**26
 
 
-def read_folder(path: Path) -> Contents:
-    """Images of one size, as rows of grey levels 0 … 255, or texts, as counts of words."""
+def read_folder(path: Path, stop_words: StopWords = None) -> Contents:
+    """Images of one size, as rows of grey levels 0 … 255, or texts, as counts of words but stop words."""
     files = list(_files(path))
     images = [(file, label) for file, label in files if file.suffix.lower() in IMAGES]
     texts = [(file, label) for file, label in files if file.suffix.lower() in TEXTS]
@@ -31,8 +31,8 @@ def read_folder(path: Path) -> Contents:
     named = None if (labels == "").all() else labels
     names = [file.relative_to(path).as_posix() for file, _ in chosen]
     if texts:
-        X, terms = count_words([_text(file) for file, _ in texts])
-        return Contents(X, named, terms=terms, sample_names=names)
+        counted = count_words([_text(file) for file, _ in texts], stop_words)
+        return Contents(counted.X, named, terms=counted.words, sample_names=names, notes=counted.notes)
     first = _grey_levels(images[0][0])
     if first.size * len(images) * first.itemsize > most_bytes():
         raise Refused(f"its {len(images)} images of {first.size} pixels are larger than allowed")

@@ -20,6 +20,8 @@ LABEL_NAMES, TEXT_NAMES, INDEX_NAMES = ("label", "labels", "class", "target", "y
 _UNNAMED = re.compile(r"(unnamed: \d+(\.\d+)*(_level_\d+)?)?", re.IGNORECASE)
 # A column without a name is an index if it counts this many samples: a single one may just be a zero.
 LEAST_COUNT = 3
+# A column holds texts, not names or categories, if its cells have this many words on average and few are repeated.
+LEAST_WORDS = 4
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,17 @@ class TableOptions:
     drop_columns : sequence of str
     header : bool, optional
         Whether the first row holds the names of the columns.
+    text_columns : sequence of str, False or None
+        The columns whose words are counted; False if none are.
+    encoding : str, optional
+        How characters are stored; UTF-8, or UTF-16 with its mark, by default.
     """
 
     label_column: str | Literal[False] | None = None
     drop_columns: Sequence[str] = ()
     header: bool | None = None
+    text_columns: Sequence[str] | Literal[False] | None = None
+    encoding: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,8 +64,12 @@ class Layout:
         Cells of every row below.
     features : list of int
         Columns that hold numbers.
-    labels, samples, text : int, optional
-        Columns of the classes, of the names of the samples, and of texts to be counted.
+    labels, samples : int, optional
+        Columns of the classes, and of the names of the samples.
+    texts : list of int
+        Columns of texts to be counted; empty if the table holds numbers.
+    wordy : list of int
+        Features that hold text in the first rows, which a table of numbers must not have.
     decimal : {".", ","}
     notes : tuple of str
     """
@@ -69,7 +81,8 @@ class Layout:
     features: list[int]
     labels: int | None
     samples: int | None
-    text: int | None
+    texts: list[int]
+    wordy: list[int]
     decimal: str
     notes: tuple[str, ...]
 
@@ -80,10 +93,13 @@ class Layout:
             return Refused(
                 f"it has decimal commas, but a decimal point in {cell[:30]!r} near line {line}; use one or the other"
             )
+        others = [self.names[j] for j in self.wordy if j != column]
+        also = f"; so there is in {_listed([repr(other) for other in others], 5)}" if others else ""
         return Refused(
-            f"there is text where numbers should be, {cell[:30]!r} near line {line} in column {name!r}; if the column "
-            f"holds the classes, name it with label_column (--label-column {name!r}); to leave it out, use "
-            f"drop_columns (--drop-column {name!r}); words are counted in a column named 'text'"
+            f"there is text where numbers should be, {cell[:30]!r} near line {line} in column {name!r}{also}; if the "
+            f"column holds the classes, name it with label_column (--label-column {name!r}); to leave it out, use "
+            f"drop_columns (--drop-column {name!r}); to count its words and use nothing else, text_column "
+            f"(--text-column {name!r})"
         )
 
 
@@ -130,20 +146,25 @@ def _assign(
     names = [str(j) for j in range(width)] if given is None else given
     dropped = {_position(names, name) for name in options.drop_columns} | table.empty_at_the_end(given)
     labels = _find_labels(names, table, options, dropped, notes)
-    text = next((j for j, name in enumerate(names) if name.lower() in TEXT_NAMES and j not in dropped), None)
-    indices = [] if 0 in dropped | {labels, text} else table.indices(given)
+    indices = [] if 0 in {*dropped, labels} else table.indices(given)
+    texts = _find_texts(names, table, options, {*dropped, labels}, indices)
+    indices = [] if set(texts) & set(indices) else indices
     if indices:
         called = f", {names[0]!r}," if given is not None and names[0] else ""
         notes.append(f"the first column{called} holds the names of the samples")
+    features = [j for j in range(width) if j not in {*dropped, labels, *indices}]
+    if texts:
+        notes.append(_say_texts(names, texts, [j for j in features if j not in texts]))
     return Layout(
         names=names,
         named=given is not None,
         rows_above=rows_above,
         width=width,
-        features=[j for j in range(width) if j not in {*dropped, labels, *indices}],
+        features=features,
         labels=labels,
         samples=indices[0] if indices else None,
-        text=text,
+        texts=texts,
+        wordy=[j for j in features if table.is_text(j)],
         decimal=table.decimal,
         notes=tuple(notes),
     )
@@ -162,6 +183,12 @@ class _Columns:
     def is_text(self, j: int) -> bool:
         """Whether there is text in a column."""
         return _any_text(self.below(j))
+
+    def is_prose(self, j: int) -> bool:
+        """Whether a column holds texts of several words, and few of them twice."""
+        cells = [cell for cell in self.below(j) if cell.strip()]
+        words = sum(len(cell.split()) for cell in cells)
+        return self.is_text(j) and words >= LEAST_WORDS * len(cells) and 2 * len(set(cells)) > len(cells)
 
     def is_empty(self, j: int) -> bool:
         return not any(cell.strip() for cell in self.below(j))
@@ -184,8 +211,10 @@ class _Columns:
         if not self.body:
             return any(texts)
         over = [j for j in range(len(first)) if not self.is_text(j) and not self.is_empty(j)]
-        if any(texts[j] for j in over) or not over:
+        if any(texts[j] for j in over):
             return True
+        if not over:  # a first row like the texts below is one of them
+            return not any(len(cell.split()) >= LEAST_WORDS and self.is_prose(j) for j, cell in enumerate(first))
         unnamed = not first[0].strip()
         over = [j for j in over if j or not unnamed]
         names = [first[j].strip() for j in over]
@@ -274,3 +303,38 @@ def _find_labels(
         )
     notes.append(f"column {name!r} holds the classes")
     return usual[0]
+
+
+def _find_texts(
+    names: Sequence[str], table: _Columns, options: TableOptions, taken: set[int | None], indices: Sequence[int]
+) -> list[int]:
+    """The columns whose words are counted: those the user names, one named text, or the only one that holds prose.
+
+    A table with more columns of numbers than of text is one of numbers, unless the user says otherwise.
+    """
+    if options.text_columns is not None:
+        return [_position(names, name) for name in options.text_columns or ()]
+    free = [j for j in range(len(names)) if j not in taken]
+    called = [j for j in free if names[j].lower() in TEXT_NAMES]
+    if called or not table.body:
+        return called[:1]
+    prose = [j for j in free if table.is_prose(j)]
+    wordy = [j for j in free if table.is_text(j)]
+    numbers = set(free) - {*wordy, *indices}
+    if len(prose) > 1:
+        several = " and ".join(repr(names[j]) for j in prose)
+        raise Refused(
+            f"its columns {several} hold texts; name the ones whose words are to be counted with text_column "
+            f"(--text-column {names[prose[-1]]!r}), or leave them out with drop_columns (--drop-column)"
+        )
+    return prose if len(numbers) <= len(wordy) else []
+
+
+def _say_texts(names: Sequence[str], texts: Sequence[int], others: Sequence[int]) -> str:
+    """What a table of texts uses, and what it does not."""
+    used = " and ".join(repr(names[j]) for j in texts)
+    counted = f"the words of column{'s' * (len(texts) > 1)} {used} are counted"
+    if not others:
+        return counted
+    left = _listed([repr(names[j]) for j in others], 5)
+    return f"{counted}; {left} {'is' if len(others) == 1 else 'are'} not used"

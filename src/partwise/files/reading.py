@@ -20,6 +20,7 @@ from .data_set import DataSet
 from .folders import read_folder
 from .layout import TableOptions
 from .tables import read_table
+from .texts import StopWords
 
 Reader = Callable[[Path], Contents]
 READERS: dict[str, Reader] = {".npz": read_npz, ".npy": read_npy, ".mat": read_mat, ".mtx": read_mtx}
@@ -31,6 +32,9 @@ def read(
     label_column: str | Literal[False] | None = None,
     drop_columns: Sequence[str] = (),
     header: bool | None = None,
+    text_column: str | Sequence[str] | Literal[False] | None = None,
+    encoding: str | None = None,
+    stop_words: StopWords = None,
 ) -> DataSet:
     """Read data from a file or folder of any origin.
 
@@ -38,9 +42,9 @@ def read(
       `indptr` and `shape` of a CSR matrix); also `y`, `classes`, `terms` and `image_shape`. ``.npy``: `X` alone.
     - ``.csv``, ``.tsv``: a row per sample, names in the first row or not. The classes are in the column
       `label_column`, or in one named label, labels, class, target or y; −1, NaN and empty cells are unknown. A first
-      column of names or numbers of the samples, as pandas and R write it, is not a feature. A column named text
-      becomes counts of words. Commas, semicolons, tabs and blanks separate cells; between semicolons, numbers may
-      have decimal commas.
+      column of names or numbers of the samples, as pandas and R write it, is not a feature. The column `text_column`,
+      one named text, or the only one that holds prose becomes counts of words, and other columns are not used. Commas,
+      semicolons, tabs and blanks separate cells; between semicolons, numbers may have decimal commas.
     - ``.mtx`` (Matrix Market); ``.mat`` up to version 7, with `X` or `fea` and `y` or `gnd`.
     - a folder of images of one size, or of ``.txt`` files; sub-folders are classes.
 
@@ -54,11 +58,18 @@ def read(
         Columns of a table to leave out.
     header : bool, optional
         Whether the first row of a table holds the names of the columns; inferred by default.
+    text_column : str, sequence of str or False, optional
+        The column of a table whose words are counted, or several whose texts are joined; False if the table holds
+        numbers.
+    encoding : str, optional
+        How a table stores characters, such as "cp1252"; UTF-8, or UTF-16 with a byte order mark, by default.
+    stop_words : {"english"} or sequence of str, optional
+        Words that are not counted: scikit-learn's English ones, or your own. All are counted by default.
 
     Returns
     -------
     data : DataSet
-        `y` is −1 where the class is unknown. `notes` say what was inferred about a table.
+        `y` is −1 where the class is unknown. `notes` say what was inferred about a table, and what is not used.
 
     Raises
     ------
@@ -67,16 +78,18 @@ def read(
     """
     path = Path(path)
     suffix = path.suffix.lower()
+    texts = [text_column] if isinstance(text_column, str) else text_column
     if path.is_dir():
-        reader: Reader = read_folder
+        reader: Reader = partial(read_folder, stop_words=stop_words)
     elif suffix in SEPARATORS:
-        reader = partial(read_table, options=TableOptions(label_column, drop_columns, header))
+        options = TableOptions(label_column, drop_columns, header, texts, encoding)
+        reader = partial(read_table, options=options, stop_words=stop_words)
     elif suffix in READERS:
         reader = READERS[suffix]
     else:
         known = ", ".join([*READERS, *SEPARATORS])
         raise ReadError(f"{path} cannot be read as {KIND}: it is not a folder, and its name does not end in {known}.")
-    columns = [*([label_column] if label_column else []), *drop_columns]
+    columns = [*([label_column] if label_column else []), *(texts or []), *drop_columns]
     if columns and suffix not in SEPARATORS:
         raise ReadError(f"{path} cannot be read as {KIND}: only tables have a column {columns[0]!r}.")
     with reading(path, KIND):

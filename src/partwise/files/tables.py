@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
@@ -16,7 +18,7 @@ from .archive import Refused
 from .cells import SEPARATORS, find_separator, hinted_separator, number, with_point
 from .contents import Contents
 from .layout import Layout, TableOptions, lay_out
-from .texts import count_words
+from .texts import StopWords, count_words
 
 # The first lines tell what separates cells, the first rows what the columns hold.
 FIRST_LINES, FIRST_ROWS = 20, 256
@@ -25,21 +27,44 @@ DEFAULTS = TableOptions()
 Row = tuple[int, list[str]]
 
 
-def read_table(path: Path, options: TableOptions = DEFAULTS) -> Contents:
+def read_table(path: Path, options: TableOptions = DEFAULTS, stop_words: StopWords = None) -> Contents:
     """A row per sample; the first may name the columns, one column hold the classes, and the first name the samples.
 
-    A column named "text" makes it a table of texts, which become counts of words.
+    A table of texts becomes counts of the words of one of its columns (:func:`partwise.files.layout.lay_out`).
+
+    Parameters
+    ----------
+    path : Path
+    options : TableOptions
+    stop_words : {"english"}, sequence of str or None
+        Words that are not counted.
     """
-    with open(path, encoding="utf-8-sig", newline="") as stream:
+    with open(path, encoding=_encoding(path, options.encoding), newline="") as stream:
         try:
-            return _read(stream, SEPARATORS[path.suffix.lower()], options)
-        except UnicodeDecodeError:
-            raise Refused("it is not UTF-8 text; save it as such (in spreadsheets, as CSV UTF-8)") from None
+            return _read(stream, SEPARATORS[path.suffix.lower()], options, stop_words)
+        except UnicodeError:
+            if options.encoding is not None:
+                raise Refused(f"it is not text in the encoding {options.encoding}") from None
+            raise Refused(
+                "it is not UTF-8 text; name its encoding with encoding (--encoding cp1252 if Windows wrote it in "
+                "western Europe), or save it as such (in spreadsheets, as CSV UTF-8)"
+            ) from None
         except csv.Error as error:
             raise Refused(f"its rows cannot be told apart ({error})") from None
 
 
-def _read(stream: IO[str], usual: str, options: TableOptions) -> Contents:
+def _encoding(path: Path, given: str | None) -> str:
+    """The encoding that the user names, or that the first bytes declare."""
+    if given is not None:
+        try:
+            return codecs.lookup(given).name
+        except LookupError:
+            raise Refused(f"there is no encoding named {given!r}") from None
+    with open(path, "rb") as stream:
+        return "utf-16" if stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+
+
+def _read(stream: IO[str], usual: str, options: TableOptions, stop_words: StopWords) -> Contents:
     lines = list(islice(stream, FIRST_LINES))
     hinted = hinted_separator(lines[0]) if lines else None
     separator = hinted or find_separator(lines, usual)
@@ -54,7 +79,7 @@ def _read(stream: IO[str], usual: str, options: TableOptions) -> Contents:
         raise Refused("it is empty")
     layout = lay_out([row for _, row in head], above, separator, options)
     rows = _checked(chain(head[layout.rows_above :], filled), layout, len(head[0][1]))
-    return _numbers(rows, layout) if layout.text is None else _texts(rows, layout)
+    return _texts(rows, layout, stop_words) if layout.texts else _numbers(rows, layout)
 
 
 def _without_comments(rows: Iterator[Row]) -> tuple[Sequence[str] | None, Iterator[Row]]:
@@ -88,10 +113,13 @@ def _numbers(rows: Iterator[Row], layout: Layout) -> Contents:
     return _contents(np.concatenate(blocks), terms, labels, samples, layout)
 
 
-def _texts(rows: Iterator[Row], layout: Layout) -> Contents:
+def _texts(rows: Iterator[Row], layout: Layout, stop_words: StopWords) -> Contents:
     table = list(rows)
-    X, terms = count_words(_column(table, layout.text))
-    return _contents(X, terms, _column(table, layout.labels), _column(table, layout.samples), layout)
+    if not table:
+        raise Refused("it has a row of names and no samples")
+    counted = count_words([" ".join(row[j] for j in layout.texts) for _, row in table], stop_words)
+    found = _contents(counted.X, counted.words, _column(table, layout.labels), _column(table, layout.samples), layout)
+    return replace(found, notes=(*layout.notes, *counted.notes))
 
 
 def _contents(X: Any, terms: list[str] | None, labels: list[str], samples: list[str], layout: Layout) -> Contents:

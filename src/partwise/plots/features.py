@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,22 @@ def named_components(model: Any, names: Sequence[str] | None) -> tuple[Array, Ar
     if len(names) != components.shape[1]:
         raise ValueError(f"{len(names)} names were given for {components.shape[1]} features.")
     return components, np.asarray(names, dtype=object)
+
+
+def leading_names(weights: Array, names: Sequence[str], n: int, without: Collection[str] = ()) -> list[str]:
+    """Names of the largest positive entries of a component; the next take the places of those left out.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_features,)
+    names : sequence of str
+    n : int
+    without : collection of str
+        Names to leave out, in lower case, such as stop words.
+    """
+    ranked = largest_entries(weights[None], len(weights))[0]
+    kept = (names[f] for f in ranked.tolist() if weights[f] > 0 and names[f].lower() not in without)
+    return list(islice(kept, n))
 
 
 def largest_entries(components: Array, n: int) -> IntArray:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from ..core.types import Array, IntArray
 from ..experiments.comparison import Comparison
 from ..experiments.outcomes import Outcome, match_components
-from ..plots.features import largest_entries
+from ..plots.features import leading_names
 from ..plots.markup import Markup, element, join
 from .images import picture
 from .page import Section
@@ -26,6 +25,8 @@ TOP_TERMS = 10
 def components(comparison: Comparison) -> Section:
     """The components of every method; under each, the class that uses it most."""
     data = comparison.data
+    # Words are sparse. Columns of a table keep their names, even if those are common words.
+    without = ENGLISH_STOP_WORDS if sp.issparse(data.X) else ()
     parts: list[Markup] = []
     for i, outcome in enumerate(comparison.outcomes):
         order, captions = _ordered(outcome, comparison)
@@ -35,14 +36,15 @@ def components(comparison: Comparison) -> Section:
         if data.image_shape is not None:
             parts += [element("h3", title), _gallery(outcome, shown, captions, data.image_shape)]
         else:
-            parts += [*_tab(title, i), _topics(outcome, shown, captions, data.terms)]
+            parts += [*_tab(title, i), _topics(outcome, shown, captions, data.terms, without)]
     if data.image_shape is None:
         parts = [element("div", *parts, class_="tabs")]
     classes = "; below each, the class that uses it most" if data.class_names and data.image_shape else ""
     note = (
         f"Each is shaded up to its own largest entry{classes}."
         if data.image_shape is not None
-        else f"The {TOP_TERMS} largest entries of each component, the largest first. Common words are left out."
+        else f"The {TOP_TERMS} largest entries of each component, the largest first"
+        f"{', without common English words' if without else ''}."
     )
     return Section("components", "Components", tuple(parts), note)
 
@@ -71,13 +73,14 @@ def _tab(title: str, number: int) -> tuple[Markup, Markup]:
     return button, element("label", title, for_=key)
 
 
-def _topics(outcome: Outcome, shown: IntArray, captions: dict[int, str], terms: Sequence[str] | None) -> Markup:
-    """A line of words for every component; where words are common ones, the next take their places."""
+def _topics(
+    outcome: Outcome, shown: IntArray, captions: dict[int, str], terms: Sequence[str] | None, without: Collection[str]
+) -> Markup:
+    """A line of names for every component."""
     lines = []
+    names = [f"feature {f + 1}" for f in range(outcome.components.shape[1])] if terms is None else terms
     for j in shown.tolist():
-        ranked = largest_entries(outcome.components[[j]], outcome.components.shape[1])[0]
-        names = (f"feature {f + 1}" if terms is None else terms[f] for f in ranked.tolist())
-        words = list(islice((name for name in names if name.lower() not in ENGLISH_STOP_WORDS), TOP_TERMS))
+        words = leading_names(outcome.components[j], names, TOP_TERMS, without)
         heading = captions.get(j)
         lines.append(element("li", None if heading is None else element("b", f"{heading}: "), ", ".join(words)))
     return element("ol", *lines, class_="terms")
