@@ -14,6 +14,6 @@ a method `blocks` is a source too, see :class:`RowBlocks`.
 """
 
 from .core.reading import BlockError
-from .core.sources import ArrayRows, CsrRows, NpyFile, RowBlocks
+from .core.sources import ArrayRows, CodesOnDisk, CsrRows, NpyFile, RowBlocks
 
-__all__ = ["ArrayRows", "BlockError", "CsrRows", "NpyFile", "RowBlocks"]
+__all__ = ["ArrayRows", "BlockError", "CodesOnDisk", "CsrRows", "NpyFile", "RowBlocks"]

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from partwise.core.objective import Objective
 from partwise.core.storage import as_operand
-from partwise.solvers.starts import as_coordinates, kmeans_start, start_factors, start_from_labels
+from partwise.solvers import Options, starts
+from partwise.solvers.starts import as_coordinates, kmeans_start, sampled_start, start_factors, start_from_labels
+from partwise.terms import Frobenius
 
 X = np.random.RandomState(0).uniform(0.1, 1.0, size=(5, 4))
 
@@ -68,3 +71,17 @@ def test_a_sample_of_weight_two_counts_twice_in_a_start_from_labels():
     V, Gt = start_from_labels(as_operand(np.repeat(X, weight, axis=0)), np.repeat(labels, weight), 2)
     np.testing.assert_allclose(np.repeat(W, weight, axis=0), V)
     np.testing.assert_allclose(Ht, Gt)
+
+
+def test_a_sample_has_a_bounded_size(monkeypatch):
+    monkeypatch.setattr(starts, "SAMPLE_BYTES", 100 * 30 * 8)
+    sizes = []
+
+    def fit_to(sample):
+        sizes.append(sample.shape[0])
+        return Objective([Frobenius().bind(sample)])
+
+    data = as_operand(np.random.default_rng(0).random((2000, 30)))
+    W, Ht = sampled_start(data, 3, np.random.RandomState(0), fit_to, Options())
+    assert sizes == [100]
+    assert (W.shape, Ht.shape) == ((2000, 3), (30, 3))

@@ -15,6 +15,9 @@ from .types import CODES, COMPONENTS, FACTORS, Array, Factor
 if TYPE_CHECKING:
     from .term import BoundTerm
 
+# Rows of a factor whose gain is measured at a time.
+GAIN_ROWS = 2**16
+
 
 class Objective:
     """Σ_t term_t(W, H), to be minimised over the factors in their domains.
@@ -126,19 +129,24 @@ class Objective:
 
 
 def _gain(F: Array, N: Array | float, P: Array | float) -> float:
-    F = F.astype(np.float64, copy=False)
-    gradient = np.broadcast_to(np.asarray(P, np.float64) - np.asarray(N, np.float64), F.shape)
-    pull = float(np.sum(F * np.asarray(P, np.float64)))
+    N, P = np.broadcast_to(N, F.shape), np.broadcast_to(P, F.shape)
+    # In blocks: in float64, all of these arrays would be many times as large as the factor.
+    blocks = [slice(start, start + GAIN_ROWS) for start in range(0, len(F), GAIN_ROWS)]
+    pull = sum(float(np.sum(F[rows] * P[rows].astype(np.float64))) for rows in blocks)
     if pull <= 0:
         return 0.0
-    mass = F.sum(axis=0)
+    mass, pushes = (sum(A[rows].astype(np.float64).sum(axis=0) for rows in blocks) for A in (F, P))
     # A column that has all but vanished has an infinite curvature, and makes no step.
     with np.errstate(over="ignore"):
-        curvature = np.broadcast_to(np.asarray(P, np.float64), F.shape).sum(axis=0) / np.where(mass > 0, mass, 1)
-    flat = curvature <= 0
-    step = F - np.maximum(F - gradient / np.where(flat, 1, curvature), 0)
-    step[:, flat] = 0
-    return float(np.abs(step * gradient).sum()) / pull
+        curvature = pushes / np.where(mass > 0, mass, 1)
+    flat, gain = curvature <= 0, 0.0
+    for rows in blocks:
+        f = F[rows].astype(np.float64)
+        gradient = P[rows].astype(np.float64) - N[rows]
+        step = f - np.maximum(f - gradient / np.where(flat, 1, curvature), 0)
+        step[:, flat] = 0
+        gain += float(np.abs(step * gradient).sum())
+    return gain / pull
 
 
 def _distinct(names: list[str]) -> list[str]:

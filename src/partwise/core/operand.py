@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .indices import narrow
+from .rooms import MEMORY
 from .threads import Workers
 from .together import CodePass, CodeRows, beside, coded_together, columns_of, cut, results, zero_grams
 from .types import CODES, Array, Factor, sum_in_order
@@ -56,6 +57,8 @@ class Operand(ABC):
         Which entries are unknown: none, those stored as NaN, or those not stored at all.
     sample_weight : ndarray of shape (n,), optional
         How often each sample counts.
+    room : Room
+        Where arrays with a row for every sample are kept.
     lent : bool
         Whether the memory may be the caller's, who is free to change it after the fit.
     """
@@ -74,6 +77,7 @@ class Operand(ABC):
         self.sample_weight = sample_weight
         self._workers = Workers()
         self._source: Self | None = None
+        self.room = MEMORY
 
     @cached_property
     def kept(self) -> Operand:
@@ -172,7 +176,7 @@ class Operand(ABC):
 
     def dot(self, Ht: Array) -> Array:
         """X Hᵀ, given Hᵀ (m × k)."""
-        out = np.empty((self.shape[0], Ht.shape[1]), Ht.dtype)
+        out = self.room.empty((self.shape[0], Ht.shape[1]), Ht.dtype)
 
         def fill(rows: slice, block: HeldOperand, own: slice) -> None:
             out[rows] = block._dot_rows(own, Ht)

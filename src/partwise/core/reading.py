@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .indices import canonical_csr
+from .rooms import MEMORY, Room
 from .sources import RowBlocks
 from .types import Array, IntArray
 from .units import scaled
@@ -81,6 +82,8 @@ class StoredRows:
         # Whether blocks are sparse, which the first one shows.
         self._sparse: bool | None = None
         self._watched = self._state_of_files()
+        # Where the codes of these rows are kept.
+        self.room: Room = getattr(source, "codes", MEMORY)
 
     @property
     def facts(self) -> Facts:

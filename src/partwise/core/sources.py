@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .dask_rows import dask_source, is_dask
+from .rooms import DiskRoom
 from .types import Array
 
 # HDF5 and zarr files of AnnData call their matrices by these names.
@@ -193,6 +194,48 @@ class NpyFile:
         step = max(1, 2**24 // max(1, self._row_bytes))
         for start in range(0, len(self), step):
             yield self.rows(start, start + step)
+
+
+class CodesOnDisk:
+    """Data whose codes are kept in a file, where n_samples × n_components numbers are too many for the memory.
+
+    `fit` then sets `embedding_` to a read-only memory map of the file, and `transform` returns one. Sweeps need about
+    three times its size on the same disk, in files that vanish when the fit ends, however it ends. If the disk is full,
+    the error says so; a :class:`partwise.callbacks.Checkpoint` keeps what was learned until then.
+
+    Parameters
+    ----------
+    X : array, source of row blocks, or anything else that is read in blocks
+    path : path-like
+        Of the file, which :func:`numpy.load` reads. It is replaced whole.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from partwise import NMF
+    >>> from partwise.blocks import CodesOnDisk
+    >>> X = np.random.default_rng(0).random((500, 30))
+    >>> path = os.path.join(tempfile.mkdtemp(), "codes.npy")
+    >>> model = NMF(3, random_state=0, max_iter=20, tol=0).fit(CodesOnDisk(X, path))
+    >>> np.array_equal(np.load(path), model.embedding_)
+    True
+    """
+
+    def __init__(self, X: Any, path: str | os.PathLike[str]):
+        source = ArrayRows(X) if isinstance(X, np.ndarray) else as_source(X)
+        if source is None:
+            raise TypeError(
+                f"X is a {type(X).__name__}, which is not read in blocks; give an array, or a source of row blocks."
+            )
+        self.codes = DiskRoom(path)
+        self.shape: tuple[int, int] = tuple(map(int, source.shape))  # type: ignore[assignment]
+        self.dtype = np.dtype(source.dtype)
+        self.blocks = source.blocks
+        # What a source need not have.
+        for name in ("rows", "chunk_rows", "nnz", "paths"):
+            if hasattr(source, name):
+                setattr(self, name, getattr(source, name))
 
 
 def as_source(X: Any) -> RowBlocks | None:

@@ -53,6 +53,7 @@ class StoredOperand(Operand):
     ):
         super().__init__(X, missing, sample_weight)
         self._seen = seen
+        self.room = X.room
 
     @property
     def in_memory(self) -> bool:

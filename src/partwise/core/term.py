@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from .forms import Entrywise, Logarithmic, Quadratic, RowSquares, Split
 from .operand import Operand
 from .state import State
-from .types import Array, Factor
+from .types import Array, Factor, IntArray
 from .units import Powers, Unit, Unscalable
 
 
@@ -211,6 +211,17 @@ class BoundTerm(ABC):
 
     def with_strength(self, strength: float) -> BoundTerm | None:
         """The same term at another strength, sharing what it knows about the data; None if it must be bound again."""
+        return None
+
+    def joined(self, groups: IntArray, n_groups: int) -> Term | None:
+        """The term for groups of samples with one code each, to be bound to their means; None if there is none.
+
+        Parameters
+        ----------
+        groups : ndarray of int, shape (n_samples,)
+            Group of every sample, 0 … n_groups − 1.
+        n_groups : int
+        """
         return None
 
     def consider(self, n_components: int) -> None:

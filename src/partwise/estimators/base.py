@@ -68,7 +68,8 @@ class BaseFactorization(
         divergences, and multiplicative rules where these do not apply.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
         Start. "auto" is "nndsvda", or "random" with missing entries. "sampled" first fits an eighth of the samples,
-        which pays off on large data.
+        at most 128 MB of them, which pays off on large data. With a graph of more than 20,000 samples, "auto" first
+        fits the means of groups of neighbours.
     assign : {"kmeans", "argmax"}
         How `labels_` and `predict` turn codes into clusters: the best of 20 runs of k-means, or the largest entry (a
         sample whose code is zero then gets the label of the first component).
@@ -147,7 +148,7 @@ class BaseFactorization(
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
         ranks = grids.get("n_components")
         if ranks is None or not ranks.refined:
-            check_size(X.shape, self._n_fitted if ranks is None else int(max(ranks.values)), X.dtype.itemsize)
+            check_size(X, self._n_fitted if ranks is None else int(max(ranks.values)))
         unit = chosen_unit(self._unit_for, exponent, X)
         grids = grids_inside(grids, self._terms(), unit, X.dtype)
         rng = check_random_state(self.random_state)
@@ -170,9 +171,12 @@ class BaseFactorization(
         if grids:
             self.selection_ = selection_outside(choice.selection, problem.terms, unit)
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        clustered = self._clustered(self.embedding_.copy(), operand)
+        self.embedding_ = operand.room.kept(self.embedding_)
+        clustered = self._clustered(operand.room.guarded(self.embedding_), operand)
         self._assignment = Assignment(clustered, self.assign, seed, trusted=self._trusted(), sample_weight=weight)
         self._bring_outside(unit)
+        if unit.exponent:
+            self.embedding_ = operand.room.kept(self.embedding_)
         return self
 
     def problem(self, X: Any, y: Any = None, sample_weight: Any = None) -> Problem:
@@ -219,7 +223,7 @@ class BaseFactorization(
     def _settle(self, problem: Problem, minimum: Minimum) -> None:
         """Set the fitted attributes from where the fit ended."""
         # Copies: users may change these, and terms may keep the state's for new samples.
-        self.embedding_ = np.array(minimum.state.W, order="C")
+        self.embedding_ = problem.X.room.copied(minimum.state.W)
         self.components_ = np.array(minimum.state.components, order="C")
         self.scale_ = minimum.unit
         warn_if_duplicate(self.embedding_, self.components_, minimum.terms, minimum.unit)

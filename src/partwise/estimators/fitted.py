@@ -70,6 +70,7 @@ class FittedFactorization(TransformerMixin):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), data on disk, or dask array or DataFrame
+            See :mod:`partwise.blocks`, also for codes that are too many for the memory.
 
         Returns
         -------
@@ -78,7 +79,8 @@ class FittedFactorization(TransformerMixin):
         """
         if is_dask(X):
             return mapped(X, self._sendable().transform, self.n_components_, _float_of(X))
-        return codes_outside(self._unit, self._code(self._checked_new(X)))
+        new = self._checked_new(X)
+        return new.room.kept(codes_outside(self._unit, self._code(new)))
 
     def _checked_new(self, X: Any) -> Operand:
         check_is_fitted(self, "embedding_")

@@ -181,10 +181,15 @@ def check_factor(name: str, F: Any, shape: tuple[int, int], dtype: Any, signed: 
     return F
 
 
-def check_size(shape: tuple[int, int], n_components: int, itemsize: int) -> None:
+def check_size(X: Any, n_components: int) -> None:
     """Refuse what cannot fit into memory; warn if there are more components than the data can have."""
-    needed = 6 * sum(shape) * n_components * itemsize
-    check_fits(needed, f"n_components={n_components} on data of shape {shape}", "Choose fewer components.")
+    shape, instead = X.shape, "Choose fewer components."
+    n_rows = sum(shape)
+    if isinstance(X, StoredRows):
+        n_rows = shape[1] if X.room.on_disk else n_rows
+        instead = "Choose fewer components, or keep the codes on disk: partwise.blocks.CodesOnDisk(X, path)."
+    needed = 6 * n_rows * n_components * X.dtype.itemsize
+    check_fits(needed, f"n_components={n_components} on data of shape {shape}", instead)
     if n_components > min(shape):
         warn(
             f"n_components={n_components} is more than X of shape {shape} can need; "

@@ -55,8 +55,12 @@ def code_samples(
         Most passes over a row.
     """
     terms = list(terms)
-    parts = [_coded(terms, piece, Ht, codes, max_passes) for _, piece in X.pieces()]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if X.in_memory:
+        return _coded(terms, X, Ht, codes, max_passes)
+    W = X.room.empty((X.shape[0], Ht.shape[1]), X.dtype)
+    for rows, piece in X.pieces():
+        W[rows] = _coded(terms, piece, Ht, codes, max_passes)
+    return W
 
 
 def _coded(terms: list[Term], X: Operand, Ht: Array, codes: Domain, max_passes: int) -> Array:

@@ -68,13 +68,17 @@ class Coordinate(Extrapolating):
             yield wanted(self._objective, state, CODES)
             W = self._descend(system, state, CODES, passes)
             return state.replace(CODES, W if last is None else self._extrapolated(W, last, beta, np.empty_like(W))), W
-        plain = np.empty_like(state.W)
-        W = plain if last is None else np.empty_like(state.W)
+        W = state.X.room.empty(state.W.shape, state.W.dtype)
+        plain = W if last is None else self._memory_of(last, state)
 
         def code_rows(rows: slice, product: Array) -> Array:
-            F = plain[rows]
+            F = W[rows] if last is None else np.empty(product.shape, W.dtype)
             system.descend_rows(rows, state.W[rows], product, passes, PASS_TOLERANCE, jointly=True, out=F)
-            return F if last is None else self._extrapolated(F, last[rows], beta, W[rows])
+            if last is None:
+                return F
+            self._extrapolated(F, last[rows], beta, W[rows])
+            plain[rows] = F
+            return W[rows]
 
         coding = Coding(state, code_rows)
         yield [coding]

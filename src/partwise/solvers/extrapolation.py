@@ -93,6 +93,10 @@ class Extrapolating(Remembering, ABC):
             self._ceiling = min(self._ceiling * CEILING_GROWTH, 1.0)
         return new
 
+    def _memory_of(self, last: Array, state: State) -> Array:
+        """Memory for new codes: that of the last ones, which a sweep reads only once, unless these are the state's."""
+        return state.X.room.empty(last.shape, last.dtype) if last is state.W else last
+
     def _noise(self, point: Point) -> float:
         """By how much the objective may seem to rise although it does not."""
         if self._objective.from_residuals:

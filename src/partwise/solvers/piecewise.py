@@ -72,15 +72,16 @@ class Piecewise(Extrapolating):
             if term is not self._fit
             if (part := term.quadratic(state, CODES)) is not None
         ]
-        last, plain = self._last.get(CODES) if beta else None, np.empty_like(state.W)
-        W = plain if last is None else np.empty_like(state.W)
+        last, W = self._last.get(CODES) if beta else None, state.X.room.empty(state.W.shape, state.W.dtype)
+        plain = W if last is None else self._memory_of(last, state)
         splits: list[Split] = []
         for rows, piece, bound in self._fit.pieces():
             with piece.at_work():
                 local = Objective([bound, *(_Rows(part, rows) for part in others)])
-                plain[rows] = self._stepped(local, piece, state.W[rows], state.Ht)
+                F = self._stepped(local, piece, state.W[rows], state.Ht)
                 if last is not None:
-                    self._extrapolated(plain[rows], last[rows], beta, W[rows])
+                    self._extrapolated(F, last[rows], beta, W[rows])
+                plain[rows] = F
                 split = bound.split(State(piece, W[rows], state.Ht), COMPONENTS)
                 assert split is not None  # it compares X with W H
                 splits.append(split)

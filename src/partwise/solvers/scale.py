@@ -116,7 +116,11 @@ def rescaled(state: State, factor: Factor, lengths: Array) -> State:
     """The columns of one factor divided by these lengths, those of the other multiplied by them."""
     lengths = lengths.astype(state.W.dtype)
     other = OTHER[factor]
-    return state.replace(factor, state[factor] / lengths).replace(other, state[other] * lengths)
+    room, W = state.X.room, state.W
+    codes = room.empty(W.shape, W.dtype) if room.on_disk else None
+    divided = np.divide(state[factor], lengths, out=codes if factor == CODES else None)
+    multiplied = np.multiply(state[other], lengths, out=codes if other == CODES else None)
+    return state.replace(factor, divided).replace(other, multiplied)
 
 
 def warn_if_dead(state: State) -> None:

@@ -18,6 +18,7 @@ from ..core.tri import TriState
 from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, column_norms, dot64
 from ..core.units import Powers, Unit
 from .free import best_free
+from .joining import joined_start
 from .loop import Options
 from .starts import DownWeight, as_coordinates, dual_start, sampled_start, start_at_seeds, start_codes, start_factors
 
@@ -111,7 +112,11 @@ class NamedStart(Start):
 
     def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
         X, k, rng = problem.X, problem.n_components, np.random.RandomState(seed)
-        if init == "sampled":
+        plain = self.init == "auto" and self.seen is None and self.seeds is None
+        coarse = joined_start(problem, options) if plain else None
+        if coarse is not None:
+            factors = coarse
+        elif init == "sampled":
             factors = sampled_start(X, k, rng, problem.fit_to, options)
         else:
             factors = start_factors(X if self.seen is None else self.seen(X), k, init, rng)

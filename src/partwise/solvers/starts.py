@@ -27,8 +27,10 @@ TALL = 200_000
 CLUSTER_SHARE = 0.2
 # What replaces the zeros of "nndsvda", as a share of the size of an entry (studies/start_filler.py compares shares).
 FILLER_SHARE = 0.1
-# A sampled start: the share of the rows it fits, the fewest of them, its sweeps, and passes to code all samples.
+# A sampled start: the share of the rows it fits, the fewest of them, the most in bytes, its sweeps, and passes to code
+# all samples.
 SAMPLE_SHARE = 8
+SAMPLE_BYTES = 2**27
 LEAST_ROWS_PER_COMPONENT = 10
 SAMPLE_SWEEPS = 40
 CODING_PASSES = 50
@@ -63,7 +65,7 @@ def start_factors(X: Operand, n_components: int, init: str, rng: np.random.Rando
 def random_start(X: Operand, k: int, rng: np.random.RandomState) -> tuple[Array, Array]:
     """Uniform entries whose product has the mean of X."""
     scale = 2 * _entry_size(X, k)
-    W, Ht = (np.empty((rows, k), X.dtype) for rows in X.shape)
+    W, Ht = X.room.empty((X.shape[0], k), X.dtype), np.empty((X.shape[1], k), X.dtype)
     for F in (W, Ht):
         # In pieces: random numbers are twice as large as those of float32.
         for rows in entry_blocks(len(F), 8 * k):
@@ -95,7 +97,9 @@ def nndsvd_start(X: Operand, k: int, rng: np.random.RandomState, fill: bool) -> 
     floor = X.dtype.type(np.finfo(X.dtype).eps * max(W.max(), Ht.max()))
     filler = X.dtype.type(FILLER_SHARE * _entry_size(X, k) if fill else 0)
     for F in (W, Ht):
-        F[floor >= F] = filler
+        for rows in entry_blocks(len(F), k * F.itemsize):
+            part = F[rows]
+            part[floor >= part] = filler
     return W, Ht
 
 
@@ -198,7 +202,7 @@ def sampled_start(
     fit_to: Callable[[Operand], Objective],
     options: Options,
 ) -> tuple[Array, Array]:
-    """Fit an eighth of the rows for 40 sweeps, then solve once for the codes of all.
+    """Fit an eighth of the rows, at most 128 MB of them, for 40 sweeps, then solve once for the codes of all.
 
     Parameters
     ----------
@@ -216,7 +220,8 @@ def sampled_start(
     Ht : ndarray of shape (n_features, n_components)
     """
     n = X.shape[0]
-    size = min(n, max(n // SAMPLE_SHARE, LEAST_ROWS_PER_COMPONENT * n_components))
+    share = min(n // SAMPLE_SHARE, int(SAMPLE_BYTES * n / max(1, X.nbytes)))
+    size = min(n, max(share, LEAST_ROWS_PER_COMPONENT * n_components))
     sample = X.take(np.sort(rng.choice(n, size, replace=False)))
     objective = fit_to(sample)
     start = State(sample, *random_start(sample, n_components, rng))

@@ -18,7 +18,8 @@ from .multilevel import Level, RowQuadratic
 
 # From this multiple of the data's own curvature on, links are so strong that rows must move together.
 STIFF = 3.0
-CYCLES = 3
+# Cycles in a sweep. Of many rows a cycle costs as much as the products with X, and sweeps are hardly fewer with three.
+CYCLES, MANY_ROWS = 3, 20_000
 
 
 @dataclass
@@ -82,7 +83,7 @@ class RowSystem:
         quadratic = RowQuadratic(A, self.B, weight, self.D, self.scale)
         curvature = float(weight.mean()) * float(np.diag(self.B).mean())
         if level.has_coarser and float(self.D.mean()) > STIFF * curvature:
-            for _ in range(CYCLES):
+            for _ in range(CYCLES if n <= MANY_ROWS else 1):
                 level.cycle(F, quadratic)
         else:
             level.sweep(F, quadratic, max_passes, tolerance)

@@ -12,7 +12,7 @@ from ..core.rounding import is_resolved
 from ..core.rows import Diagonal
 from ..core.state import State
 from ..core.term import BoundTerm, Term
-from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, dot64
+from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, IntArray, dot64
 from ..core.units import Powers, no_function
 from .squares import BoundSquares
 
@@ -80,6 +80,10 @@ class BoundFrobenius(BoundTerm):
         if factor == CODES and weight is not None:
             return Quadratic(data=weight, couplings=(Coupling(gram, Diagonal(weight)),))
         return Quadratic(data=1.0, couplings=(Coupling(gram),))
+
+    def joined(self, groups: IntArray, n_groups: int) -> Term:
+        """Σ_i ‖x_i − w H‖² over a group is its weight times ‖mean − w H‖², and a constant."""
+        return Frobenius()
 
     def for_new(self, state: State) -> Term:
         """New samples count once each, with all entries that are not missing."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..core.annotated import links_of
 from ..core.forms import Coupling, Quadratic
@@ -191,6 +192,17 @@ class BoundNeighborGraph(BoundSmoothness):
     def with_strength(self, strength: float) -> BoundNeighborGraph:
         """The same graph."""
         return BoundNeighborGraph(self.edges, self._groups, strength, self._X, self._linking, self.origin)
+
+    def joined(self, groups: IntArray, n_groups: int) -> Term | None:
+        """Edges between two groups add up; those inside one cost nothing."""
+        if self._groups is not None:
+            return None
+        n = len(groups)
+        members = sp.csr_array((np.ones(n, self.edges.dtype), (groups, np.arange(n))), shape=(n_groups, n))
+        edges = sp.coo_array(members @ self.edges @ members.T)
+        between = edges.row != edges.col
+        ends = edges.row[between], edges.col[between]
+        return NeighborGraph(self._strength, graph=sp.csr_array((edges.data[between], ends), shape=edges.shape))
 
     def consider(self, n_components: int) -> None:
         """Warn if the graph falls into more pieces than there are components, or if a given one holds distances."""
