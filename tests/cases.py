@@ -101,8 +101,13 @@ def fit(estimator, data, *callbacks, y=Y):
     """Fit a copy, whatever it warns of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        told = {"groups": GROUPS[: data.shape[0]]} if isinstance(estimator, GroupNMF) else {}
-        return clone(estimator).set_params(callbacks=list(callbacks) or None).fit(data, y, **told)
+        return clone(estimator).set_params(callbacks=list(callbacks) or None).fit(data, y, **told(estimator, data))
+
+
+def told(estimator, data):
+    """What `fit` must be told beside the data and the classes."""
+    grouped = isinstance(estimator, GroupNMF) and estimator.n_group_components
+    return {"groups": GROUPS[: data.shape[0]]} if grouped else {}
 
 
 def small(estimator, **params):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import GROUPS, SPARSE, X, Y
+from cases import GROUPS, SPARSE, X, Y, told
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
@@ -77,8 +77,8 @@ def test_every_estimator_takes_it(name):
     settings = {"max_iter": 3} if "max_iter" in kind().get_params() else {}
     model = kind(n_components=3, random_state=0, **settings)
     data = SPARSE if name == "LocalNMF" else X
-    adata = clone(model).fit(Duck(data), Y)
-    np.testing.assert_array_equal(adata.embedding_, clone(model).fit(data, Y).embedding_)
+    adata = clone(model).fit(Duck(data), Y, **told(model, X))
+    np.testing.assert_array_equal(adata.embedding_, clone(model).fit(data, Y, **told(model, X)).embedding_)
     assert adata.feature_names_in_.tolist() == GENES
 
 

@@ -27,9 +27,9 @@ def named(model):
     return type(model).__name__
 
 
-# Components in the space of the data, which the common tests look at, need a linear kernel.
-LINEAR = {"KernelGraphNMF": {"kernel": "linear"}}
-ALL = [kind(**LINEAR.get(name, {})) for name, kind in all_estimators().items()]
+# Components in the space of the data, which the common tests look at, need a linear kernel; nothing here has groups.
+SETTINGS = {"KernelGraphNMF": {"kernel": "linear"}, "GroupNMF": {"n_group_components": 0}}
+ALL = [kind(**SETTINGS.get(name, {})) for name, kind in all_estimators().items()]
 # Steps of these cost most; what the checks ask does not need many.
 SLOW = (
     "CauchyNMF",

@@ -130,7 +130,7 @@ def test_clusters_are_those_of_shared_components():
 
 
 def test_without_groups_it_is_nmf():
-    ours, plain = (kind(4, random_state=0).fit(X) for kind in (GroupNMF, NMF))
+    ours, plain = (model.fit(X) for model in (GroupNMF(4, n_group_components=0, random_state=0), NMF(4, random_state=0)))
     np.testing.assert_array_equal(ours.components_, plain.components_)
     assert ours.groups_.size == 0
     np.testing.assert_array_equal(ours.transform(X[:5]), plain.transform(X[:5]))
@@ -250,7 +250,16 @@ def test_a_problem_has_its_groups():
     problem = model.problem(X, groups=GROUPS)
     assert problem.n_components == 7
     assert not hasattr(model, "components_")
-    assert model.problem(X).n_components == 4
+    assert GroupNMF(4, n_group_components=0).problem(X).n_components == 4
+
+
+@pytest.mark.parametrize("call", ["fit", "fit_transform", "fit_predict", "problem"])
+def test_groups_that_are_not_given_by_name_are_missed(call):
+    model = GroupNMF(4, random_state=0)
+    for given in ((X,), (X, GROUPS)):
+        with pytest.raises(ValueError, match=r"No groups were given.*Name them, fit\(X, groups=\.\.\.\)"):
+            getattr(model, call)(*given)
+    assert not hasattr(model, "components_")
 
 
 ONE_SHORT = np.where(np.arange(len(X)) == 0, "z", GROUPS)
@@ -289,7 +298,7 @@ def test_unknown_groups_of_new_samples():
     with pytest.raises(ValueError, match="groups has 1 entries and X has 2 samples"):
         model.predict(X[:2], groups=["a"])
     with pytest.raises(ValueError, match="which had no groups"):
-        GroupNMF(4, max_iter=5, tol=0).fit(X).score(X[:2], groups=["a", "a"])
+        GroupNMF(4, n_group_components=0, max_iter=5, tol=0).fit(X).score(X[:2], groups=["a", "a"])
 
 
 def test_an_interrupted_fit_leaves_a_model():

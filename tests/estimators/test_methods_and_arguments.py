@@ -76,6 +76,8 @@ def entries():
         params = {"n_components": 4, "random_state": 0}
         if "max_iter" in inspect.signature(kind).parameters:
             params["max_iter"] = 30
+        if name == "GroupNMF":
+            params["n_group_components"] = 0
         found[name] = Entry(kind(**params), uses_y=name == "ConstrainedNMF")
     common = {"n_components": 4, "random_state": 0, "max_iter": 30}
     found["KernelGraphNMF linear"] = Entry(KernelGraphNMF(kernel="linear", **common))

@@ -27,7 +27,7 @@ X = RNG.gamma(1.0, size=(40, 3)) @ RNG.gamma(0.5, size=(3, 8)) + 0.1 * RNG.unifo
 X[X < 0.3] = 0
 NEW = X[:12] * RNG.uniform(0.5, 1.5, size=(12, 8))
 Y = np.where(np.arange(40) % 4 == 0, np.arange(40) % 3, -1)
-QUICK = {"n_components": 3, "max_iter": 5, "tol": 0.0, "random_state": 0}
+QUICK = {"n_group_components": 0, "n_components": 3, "max_iter": 5, "tol": 0.0, "random_state": 0}
 QUICK |= {"use_labels": True, "graph_strength": 10.0, "local_strength": 1.0, "coordinate_strength": 1.0}
 W, H, P = RNG.uniform(size=(40, 3)), RNG.uniform(size=(3, 8)), RNG.uniform(size=(40, 3))
 GRAPH = neighbor_graph(X, 4)

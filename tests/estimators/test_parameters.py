@@ -100,7 +100,7 @@ def test_every_documented_attribute_is_there(kind):
     open_to_choice = {"selection_", "classes_", "transduction_", "n_samples_seen_", "n_steps_"}  # not after every fit
     model = kind(2, random_state=0)
     quick = {"max_iter": 2, "tol": 0.0, "graph_strength": 1.0, "coordinate_strength": 1.0, "local_strength": 1.0}
-    quick["kernel"] = "cosine"
+    quick |= {"kernel": "cosine", "n_group_components": 0}
     model.set_params(**{name: value for name, value in quick.items() if name in model.get_params()}).fit(X)
     missing = {name for name in documented(kind, "Attributes") if not hasattr(model, name)}
     assert missing <= open_to_choice, missing

@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import CASES, HOLES, SPARSE, X, Y, small
+from cases import CASES, HOLES, SPARSE, X, Y, small, told
 from powers import ABSOLUTE, units
 from sklearn.base import clone
 from sklearn.datasets import load_digits
@@ -83,7 +83,7 @@ FITTED = [name for name in ALL if name not in ABSOLUTE]
 def fit(estimator, data):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return clone(estimator).fit(data, Y)
+        return clone(estimator).fit(data, Y, **told(estimator, data))
 
 
 def times(data, c):

@@ -6,7 +6,7 @@ import numpy as np
 import powers
 import pytest
 import scipy.sparse as sp
-from cases import CASES, X, Y, assert_same, small
+from cases import CASES, X, Y, assert_same, small, told
 from sklearn.base import clone
 
 import partwise
@@ -35,7 +35,7 @@ def quick(estimator):
 def fit(estimator, data):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return clone(estimator).fit(data, Y)
+        return clone(estimator).fit(data, Y, **told(estimator, data))
 
 
 @pytest.mark.parametrize("power", POWERS.values(), ids=POWERS.keys())

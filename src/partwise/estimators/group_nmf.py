@@ -47,9 +47,9 @@ class GroupNMF(GroupedCodes, NMF):
 
     Notes
     -----
-    `fit` takes the groups as ``fit(X, groups=…)``. Without them it is :class:`NMF`. In a pipeline they are a parameter
-    of the step, or routed (``set_fit_request(groups=True)``). New samples of a group are coded with ``transform(X,
-    groups=…)``; samples of no known group by the shared components alone.
+    `fit` takes the groups as ``fit(X, groups=…)``, and refuses to go on without them unless n_group_components is 0. In a
+    pipeline they are a parameter of the step, or routed (``set_fit_request(groups=True)``). New samples of a group are
+    coded with ``transform(X, groups=…)``; samples of no known group by the shared components alone.
 
     Effects that add to the data are what components of a group can represent. If a batch multiplies every feature by
     its own, large factor, divide the features by their means in the group first.

@@ -30,7 +30,7 @@ class GroupedCodes(KnownComponents):
     n_components : int
         Number of components that all groups share.
     n_group_components : int
-        Number of further components of every group. With 0, or without `groups`, all components are shared.
+        Number of further components of every group. With 0 all components are shared, and no groups are needed.
 
     Attributes
     ----------
@@ -198,6 +198,12 @@ class GroupedCodes(KnownComponents):
         groups = self._groups()
         if groups is not None:
             groups.check(X.shape[0], self.n_group_components)
+        elif self.n_group_components:
+            raise ValueError(
+                f"No groups were given, but every group is to have n_group_components={self.n_group_components}. Name "
+                "them, fit(X, groups=...): the second argument is y, which is ignored. If there are no groups, use "
+                "n_group_components=0, or NMF."
+            )
         return super()._operand(X, weight)
 
     def _domains(self) -> dict[Factor, Domain]:
