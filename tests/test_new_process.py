@@ -13,13 +13,16 @@ import scipy.sparse as sp
 import skops.io
 from cases import CASES, X, fit, small
 
-from partwise import LatentSemanticKMeans, LocalLearningClustering, NormalizedCut
+from partwise import NMF, LatentSemanticKMeans, LocalLearningClustering, NormalizedCut
+from partwise.selection import ConsensusNMF
 from partwise.testing import all_estimators
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that begin where another one is")
 
 PROGRAM, GOLDEN = Path(__file__).with_name("loading_anew.py"), Path(__file__).with_name("golden")
 CLUSTERINGS = {kind.__name__: (kind(3), X) for kind in (LatentSemanticKMeans, LocalLearningClustering, NormalizedCut)}
+
+CONSENSUS = {"ConsensusNMF": (ConsensusNMF(NMF(tol=1e-2), [2, 3], n_replicates=3, n_splits=2, random_state=0), X)}
 
 
 def load_anew(folder, new):
@@ -44,9 +47,11 @@ def test_models_in_processes_of_their_own(tmp_path):
     """Every estimator as a file of partwise, as a pickle and by skops; and models that earlier versions wrote."""
     chosen = {type(estimator).__name__: (estimator, data) for estimator, data in reversed(CASES.values())} | CLUSTERINGS
     assert chosen.keys() == all_estimators().keys()
+    chosen |= CONSENSUS
     new, expected = {}, {}
     for name, (estimator, data) in chosen.items():
-        model = estimator.fit(data) if name in CLUSTERINGS else fit(small(estimator, max_iter=5), data)
+        as_it_is = name in CLUSTERINGS or name in CONSENSUS
+        model = estimator.fit(data) if as_it_is else fit(small(estimator, max_iter=5), data)
         new[name] = data[:3].toarray() if sp.issparse(data) else data[:3]
         expected[name] = expected_of(model, new[name])
         model.save(tmp_path / f"{name}.npz")

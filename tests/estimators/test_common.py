@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_de
 from partwise import NMF, CauchyNMF, GraphNMF, KernelGraphNMF, LocalCoordinateNMF, LocalLearningNMF
 from partwise.core.storage import as_operand
 from partwise.graphs import neighbor_graph
+from partwise.selection import ConsensusNMF
 from partwise.selection.grids import fixed_strengths
 from partwise.solvers.starts import start_factors
 from partwise.testing import all_estimators
@@ -41,6 +42,7 @@ SLOW = (
 )
 CHECKED = [clone(model).set_params(max_iter=20) if named(model) in SLOW else model for model in ALL]
 CHECKED.append(KernelGraphNMF(n_landmarks=20, max_iter=20))
+CHECKED.append(ConsensusNMF(NMF(2, max_iter=5), n_replicates=2, density_threshold=np.inf))
 # The data of `check_clustering` have three clusters, and the agreement it asks for is about all that eight can have.
 CHECKED = [
     model if get_tags(model).input_tags.positive_only else clone(model).set_params(n_components=3) for model in CHECKED
@@ -64,6 +66,7 @@ UNLIKE_REPETITIONS = {
     "LocalLearningNMF": NEIGHBOURS,
     "LocalCoordinateNMF": CHOICE,
     "CauchyNMF": RANDOM,
+    "ConsensusNMF": RANDOM,
 }
 
 

@@ -130,7 +130,7 @@ def test_clusters_are_those_of_shared_components():
 
 
 def test_without_groups_it_is_nmf():
-    ours, plain = (model.fit(X) for model in (GroupNMF(4, n_group_components=0, random_state=0), NMF(4, random_state=0)))
+    ours, plain = GroupNMF(4, n_group_components=0, random_state=0).fit(X), NMF(4, random_state=0).fit(X)
     np.testing.assert_array_equal(ours.components_, plain.components_)
     assert ours.groups_.size == 0
     np.testing.assert_array_equal(ours.transform(X[:5]), plain.transform(X[:5]))

@@ -11,7 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 import partwise
-from partwise import NMF, GraphNMF, SemiNMF
+from partwise import NMF, GraphNMF, SemiNMF, terms
+from partwise.graphs import find_neighbors
 from partwise.plots import StabilityDisplay
 from partwise.selection import ConsensusNMF
 
@@ -59,9 +60,46 @@ def test_the_same_seed_gives_the_same_result():
 def test_the_number_of_components_is_found_and_drawn():
     model = ConsensusNMF(NMF(loss="kullback-leibler", tol=1e-4), [3, 4, 5], n_replicates=8, random_state=0).fit(X)
     assert model.n_components_ == model.rank_stability_.chosen == 4
+    assert "<strong>4</strong>" in model.rank_stability_._repr_html_()
     display = StabilityDisplay.from_estimator(model)
     assert display.ax_.get_xlabel() == "number of components"
     assert len(display.figure_.axes) == 2
+
+
+def test_the_number_of_unequal_components_is_found():
+    """Six programs, the last a fifth as abundant as the first, and two counts per entry."""
+    rng = np.random.RandomState(2)
+    truth = rng.gamma(0.3, size=(6, 60))
+    mean = (rng.gamma(0.5, size=(250, 6)) * np.geomspace(1, 0.2, 6)) @ (truth / truth.sum(axis=1, keepdims=True))
+    counts = rng.poisson(2 * mean / mean.mean()).astype(float)
+    method = NMF(loss="kullback-leibler", tol=1e-3)
+    assert ConsensusNMF(method, [4, 6, 7], n_replicates=5, n_splits=3, random_state=0).fit(counts).n_components_ == 6
+
+
+def test_a_graph_is_left_out_of_predictions_and_found_once(monkeypatch):
+    searches = []
+    monkeypatch.setattr(terms.graph, "find_neighbors", lambda *given: searches.append(1) or find_neighbors(*given))
+    graph = ConsensusNMF(GraphNMF(graph_strength=0.1, tol=1e-3), [3, 4], n_replicates=4, n_splits=2, random_state=0)
+    graph.set_params(resample="samples").fit(X)
+    # Once for all replicates, and once for the codes.
+    assert len(searches) == 2
+    plain = clone(graph).set_params(estimator=NMF(tol=1e-3)).fit(X)
+    np.testing.assert_allclose(graph.rank_stability_.loss, plain.rank_stability_.loss, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:.*are not used by any sample")
+def test_fits_that_do_not_agree_are_reported_with_the_evidence():
+    # Three components of a matrix of rank one are arbitrary.
+    line = np.outer(np.linspace(1, 2, 20), np.ones(6))
+    with pytest.warns(UserWarning, match=r"do not agree on .* Give several numbers of components"):
+        ConsensusNMF(NMF(3, tol=1e-3), n_replicates=8, density_threshold=np.inf, random_state=0).fit(line)
+    noise = RNG.uniform(size=(40, 12))
+    few = ConsensusNMF(NMF(2, tol=1e-4), [2, 10], n_replicates=4, density_threshold=0.05, random_state=0).fit(noise)
+    assert few.n_components_ == 2
+    assert np.isnan(few.rank_stability_.stability[1])
+    assert few.rank_stability_.in_words.startswith("2 components are the most stable")
+    with pytest.raises(ValueError, match="Give several numbers of components"):
+        clone(few).set_params(n_components=[9, 10], density_threshold=1e-6).fit(noise)
 
 
 def test_a_single_number_has_nothing_to_draw():
@@ -79,9 +117,12 @@ def test_a_scikit_learn_citizen(tmp_path):
     assert pipeline.score(frame) < 0
     model = pickle.loads(pickle.dumps(pipeline))
     np.testing.assert_array_equal(model.transform(frame), codes)
-    pipeline[-1].estimator_.save(tmp_path / "model.npz")
+    pipeline[-1].save(tmp_path / "model.npz")
     loaded = partwise.load(tmp_path / "model.npz")
     np.testing.assert_array_equal(loaded.components_, pipeline[-1].components_)
+    np.testing.assert_array_equal(loaded.stability_, pipeline[-1].stability_)
+    np.testing.assert_array_equal(loaded.labels_, pipeline[-1].labels_)
+    assert "ConsensusNMF" in loaded._repr_html_()
     assert clone(PLAIN).set_params(estimator__loss="kullback-leibler").estimator.loss == "kullback-leibler"
     assert pipeline[-1].inverse_transform(codes).shape == X.shape
 

@@ -34,6 +34,8 @@ class Term(ABC):
         The factor that it penalises, if it is a penalty on one of them.
     settles_scale : bool
         Whether it leaves no scale to choose, and gives codes no unit.
+    ignores_weights : bool
+        Whether it is the same for any sample weights, so that fits that differ in them can share what it builds.
     easier : sequence of Term
         Terms through which codes of new samples approach it, if it is not convex or its steps are small; the easiest
         comes first.
@@ -43,6 +45,7 @@ class Term(ABC):
     compares: ClassVar[bool] = False
     dual: ClassVar[bool] = False
     settles_scale: ClassVar[bool] = False
+    ignores_weights: ClassVar[bool] = False
 
     @property
     def order(self) -> float | None:  # noqa: D102

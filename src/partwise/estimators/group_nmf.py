@@ -47,7 +47,7 @@ class GroupNMF(GroupedCodes, NMF):
 
     Notes
     -----
-    `fit` takes the groups as ``fit(X, groups=…)``, and refuses to go on without them unless n_group_components is 0. In a
+    `fit` takes the groups as ``fit(X, groups=…)``, and refuses to go without them unless n_group_components is 0. In a
     pipeline they are a parameter of the step, or routed (``set_fit_request(groups=True)``). New samples of a group are
     coded with ``transform(X, groups=…)``; samples of no known group by the shared components alone.
 

@@ -6,8 +6,9 @@ of many runs, and scorers for scikit-learn's searches. The functions here take e
 """
 
 from .consensus import Consensus, consensus
-from .consensus_nmf import ConsensusNMF, RankStability
+from .consensus_nmf import ConsensusNMF
 from .criteria import modularity, neighbor_information, normalized_cut, silhouette, stability
+from .rank_stability import RankStability
 from .ranks import EntryValidation, RankEvidence, cross_validate_entries, rank_evidence
 from .record import Path, Selection
 from .scorers import get_scorer, scorer_names

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -15,41 +14,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.interruption import fit_whole
 from ..core.storage import as_operand
-from ..core.types import Array, IntArray
-from ..core.warn import quiet
+from ..core.types import Array
+from ..core.warn import warn
+from ..persistence import Persistent
 from ..solvers import Options, Problem, solve_many
+from .by_estimator import ByEstimator
+from .entries import Predictions
 from .grids import RANKS
-from .programs import Programs, find_programs, unit_rows
-from .ranks import EntryValidation, cross_validate_entries
+from .programs import Programs, TooFewAgree, find_programs, unit_rows
+from .rank_stability import compared
+from .ranks import EntryValidation
 
 LARGEST_SEED = np.iinfo(np.int32).max
+# Components with a lower mean silhouette are about as near to others as to their own cluster.
+UNSTABLE = 0.2
 
 
-@dataclass(frozen=True, eq=False)
-class RankStability:
-    """How stable and how good the components are, for every number of them.
-
-    Attributes
-    ----------
-    n_components : ndarray of int, shape (n_ranks,)
-    stability, stability_error : ndarray of shape (n_ranks,)
-        Mean silhouette of the components of single fits, and its standard error.
-    loss, loss_error : ndarray of shape (n_ranks,)
-        Mean loss per hidden entry, and its standard error.
-    chosen : int
-        Among the numbers whose loss exceeds the lowest by at most the standard error of the difference, the one with
-        the most stable components.
-    """
-
-    n_components: IntArray
-    stability: Array
-    stability_error: Array
-    loss: Array
-    loss_error: Array
-    chosen: int
-
-
-class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Components that many fits of another estimator agree on (consensus NMF).
 
     The estimator is fitted `n_replicates` times from random starts, all fits side by side
@@ -65,7 +46,8 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     n_components : int or sequence of int, optional
         Number of components; by default that of the estimator. Of a sequence, the numbers that predict hidden entries
         within a standard error of the best are considered, and the one with the most stable components is taken
-        (`rank_stability_`).
+        (`rank_stability_`). The fits that predict have the loss and the penalties of the estimator, small further
+        penalties that keep codes of few known entries in bounds, and no graph.
     n_replicates : int, default=100
         Number of fits, for each number of components.
     resample : {None, "samples", "counts"}, default=None
@@ -82,7 +64,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         What stands for a cluster: the median of every feature, or the member nearest to all others.
     level : float, default=0.9
         Share of the members of a cluster between `components_low_` and `components_high_`.
-    n_splits : int, default=3
+    n_splits : int, default=5
         Choices of hidden entries, if there are numbers of components to compare.
     random_state : int, RandomState or None, default=None
 
@@ -94,6 +76,8 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         An interval for every entry.
     embedding_ : ndarray of shape (n_samples, n_components)
         The codes, with these components fixed.
+    labels_ : ndarray of int, shape (n_samples,)
+        Clusters of the training samples, by their codes.
     stability_, stability_error_ : ndarray of shape (n_components,)
         Mean silhouette of the members of every component, from −1 to 1, and its standard error.
     cosine_, cosine_error_ : ndarray of shape (n_components,)
@@ -107,8 +91,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     replicate_objectives_ : ndarray of shape (n_replicates,)
         Objectives of the single fits, in the unit of the fit.
     estimator_ : estimator
-        The estimator fitted with the components fixed: all that it can do, the result can do too. Save this one with
-        ``estimator_.save(path)``.
+        The estimator fitted with the components fixed: all that it can do, the result can do too.
     rank_stability_ : RankStability
         If numbers of components were compared; draw it with :class:`partwise.plots.StabilityDisplay`.
 
@@ -134,7 +117,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         neighborhood: float = 0.3,
         center: str = "median",
         level: float = 0.9,
-        n_splits: int = 3,
+        n_splits: int = 5,
         random_state: Any = None,
     ):
         self.estimator = estimator
@@ -167,28 +150,25 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         rng = check_random_state(self.random_state)
         base = clone(self.estimator).set_params(n_components=ranks[0])
         problem = base.problem(X, y, sample_weight)
-        self._check_data(problem)
+        self._check_data(problem, ranks)
         options = Options(base.max_iter, base.tol, inner=True)
-        validation = None
-        if len(ranks) > 1:
-            varied = clone(base).set_params(init="random")
-            with quiet():
-                validation = cross_validate_entries(varied, X, ranks, n_splits=self.n_splits, random_state=rng)
-        programs, objectives = {}, {}
+        validation = self._validated(problem, ranks, options, rng) if len(ranks) > 1 else None
+        programs: dict[int, Programs | TooFewAgree] = {}
+        objectives = {}
         for k in ranks:
             found, objectives[k] = self._replicates(problem.with_components(k), options, rng)
             programs[k] = self._programs(found, k, int(rng.randint(LARGEST_SEED)))
         self.__dict__.pop("rank_stability_", None)
         chosen = ranks[0]
         if validation is not None:
-            self.rank_stability_ = _compared(programs, validation)
+            self.rank_stability_ = compared(programs, validation)
             chosen = self.rank_stability_.chosen
         self.replicate_objectives_ = objectives[chosen]
         self._settle(programs[chosen])
+        self._warn_if_unstable()
         fixed = {"n_components": chosen, "fixed_components": self.components_, "init": "random", "n_init": 1}
         final = clone(base).set_params(**fixed, random_state=int(rng.randint(LARGEST_SEED)))
         self.estimator_ = fit_whole(final, X, y, sample_weight)
-        self.embedding_ = self.estimator_.embedding_
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -224,11 +204,25 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             return [int(n_components)]
         return [int(k) for k in RANKS.given("n_components", n_components).values]
 
-    def _check_data(self, problem: Problem) -> None:
+    def _check_data(self, problem: Problem, ranks: Sequence[int]) -> None:
+        if len(ranks) > 1 and not problem.X.in_memory:
+            raise ValueError("Numbers of components are compared by hiding entries of X, which must be in memory.")
         if self.resample == "counts" and problem.X.missing is not None:
             raise ValueError("resample='counts' draws every entry, but some are missing. Use resample='samples'.")
         if self.resample == "counts" and not problem.X.in_memory:
             raise ValueError("resample='counts' needs the data in memory. Use resample='samples'.")
+
+    def _validated(
+        self, problem: Problem, ranks: Sequence[int], options: Options, rng: np.random.RandomState
+    ) -> EntryValidation:
+        """How well every number of components predicts hidden entries.
+
+        Links between samples are left out: they were found with the entries that are hidden.
+        """
+        free = [term for term in problem.terms if not problem.with_terms([term]).couples_samples]
+        posed = problem.with_terms(free).replicate(int(rng.randint(LARGEST_SEED)))
+        predictions = Predictions.of(posed, options, self.n_splits)
+        return EntryValidation(np.array(ranks), np.array([predictions.losses(k) for k in ranks]))
 
     def _replicates(self, problem: Problem, options: Options, rng: np.random.RandomState) -> tuple[Array, Array]:
         """The components of all fits at unit norm, and their objectives."""
@@ -254,18 +248,35 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 replicate = replicate.on(drawn, problem.labels, replicate.rng)
             yield replicate
 
-    def _programs(self, found: Array, k: int, seed: int) -> Programs:
+    def _programs(self, found: Array, k: int, seed: int) -> Programs | TooFewAgree:
+        """What the fits agree on, or why there is no such thing."""
         n_neighbors = max(1, min(int(self.neighborhood * self.n_replicates), len(found) - 1))
         given = {"density_threshold": self.density_threshold, "center": self.center, "level": self.level}
-        return find_programs(found, k, n_neighbors=n_neighbors, seed=seed, **given)  # type: ignore[arg-type]
+        try:
+            return find_programs(found, k, n_neighbors=n_neighbors, seed=seed, **given)  # type: ignore[arg-type]
+        except TooFewAgree as error:
+            return error
 
-    def _settle(self, programs: Programs) -> None:
+    def _settle(self, programs: Programs | TooFewAgree) -> None:
+        if isinstance(programs, TooFewAgree):
+            raise programs
         self.components_ = programs.components
         self.components_low_, self.components_high_ = programs.low, programs.high
         self.sizes_ = programs.sizes
         self.stability_, self.stability_error_ = programs.stability, programs.stability_error
         self.cosine_, self.cosine_error_ = programs.cosine, programs.cosine_error
         self.replicate_labels_, self.density_ = programs.labels, programs.density
+
+    def _warn_if_unstable(self) -> None:
+        unstable = np.flatnonzero(self.stability_ < UNSTABLE)
+        if not len(unstable):
+            return
+        found = self.__dict__.get("rank_stability_")
+        advice = "Give several numbers of components to see with which of them fits agree."
+        warn(
+            f"The fits do not agree on {len(unstable)} of {len(self.components_)} components (stability_ below "
+            f"{UNSTABLE:g}: {', '.join(map(str, unstable))}). {advice if found is None else found.in_words}"
+        )
 
     @property
     def n_components_(self) -> int:
@@ -276,98 +287,6 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
-
-    @property
-    def labels_(self) -> IntArray:
-        """Cluster of every training sample."""
-        check_is_fitted(self, "estimator_")
-        labels: IntArray = self.estimator_.labels_
-        return labels
-
-    def transform(self, X: Any) -> Array:
-        """Code new samples with the components.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        W : ndarray of shape (n_samples, n_components)
-        """
-        check_is_fitted(self, "estimator_")
-        codes: Array = self.estimator_.transform(X)
-        return codes
-
-    def transform_intervals(
-        self, X: Any, *, n_resamples: int = 100, level: float = 0.9, random_state: Any = None
-    ) -> tuple[Array, Array]:
-        """Bootstrap intervals of the codes, over the features, if the estimator gives them (`NMF` does).
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        n_resamples : int, default=100
-        level : float, default=0.9
-        random_state : int, RandomState or None, default=None
-
-        Returns
-        -------
-        low, high : ndarray of shape (n_samples, n_components)
-        """
-        check_is_fitted(self, "estimator_")
-        if not hasattr(self.estimator_, "transform_intervals"):
-            raise ValueError(f"{type(self.estimator_).__name__} gives no intervals of codes. Use NMF.")
-        given = {"n_resamples": n_resamples, "level": level, "random_state": random_state}
-        intervals: tuple[Array, Array] = self.estimator_.transform_intervals(X, **given)
-        return intervals
-
-    def predict(self, X: Any) -> IntArray:
-        """Cluster of every new sample.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of int, shape (n_samples,)
-        """
-        check_is_fitted(self, "estimator_")
-        labels: IntArray = self.estimator_.predict(X)
-        return labels
-
-    def inverse_transform(self, X: Any) -> Array:
-        """W H, for codes W.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-
-        Returns
-        -------
-        X_original : ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self, "estimator_")
-        data: Array = self.estimator_.inverse_transform(X)
-        return data
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the mean loss of a sample.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : object
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        score : float
-        """
-        check_is_fitted(self, "estimator_")
-        return float(self.estimator_.score(X, y, sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -383,16 +302,3 @@ def _drawn(X: Any, rng: np.random.RandomState) -> Any:
     drawn = sp.csr_array((rng.poisson(X.data).astype(X.dtype), X.indices.copy(), X.indptr.copy()), shape=X.shape)
     drawn.eliminate_zeros()
     return drawn
-
-
-def _compared(programs: dict[int, Programs], validation: EntryValidation) -> RankStability:
-    """The evidence for every number of components, and the choice."""
-    loss, error = validation.mean, validation.error
-    found = list(programs.values())
-    stability = np.array([each.mean_stability for each in found])
-    # All numbers are judged by the same hidden entries, so that what these have in common cancels.
-    beyond = validation.losses - validation.losses[loss.argmin()]
-    good = beyond.mean(axis=1) <= beyond.std(axis=1, ddof=1) / np.sqrt(beyond.shape[1])
-    chosen = int(validation.n_components[np.where(good, stability, -np.inf).argmax()])
-    errors = np.array([each.mean_stability_error for each in found])
-    return RankStability(validation.n_components, stability, errors, loss, error, chosen)

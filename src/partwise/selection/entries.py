@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,9 @@ STARTS = 3
 # Strength of the penalty on both factors, as a share of the weight of the fit. Where few entries of a sample are
 # known, its code is poorly determined, and without a penalty some predictions are off by orders of magnitude.
 RIDGE = 0.01
+# Share of the means in predictions by divergences that are infinite, or all but infinite, where a count is predicted to
+# be zero: components have many zeros, and a few such entries would decide everything.
+BLEND = 0.01
 # As bad as any; some divergences are infinite where a non-zero entry is predicted to be zero.
 WORST = -1e6
 
@@ -152,28 +156,48 @@ class Predictions:
     options: Options
 
     @classmethod
-    def of(cls, problem: Problem, options: Options) -> Predictions:
+    def of(cls, problem: Problem, options: Options, n_splits: int = SPLITS) -> Predictions:
         """With entries hidden at random."""
         rng = problem.rng
-        splits = [(*hide(problem.X, SHARE, rng), int(rng.randint(np.iinfo(np.int32).max))) for _ in range(SPLITS)]
+        splits = [(*hide(problem.X, SHARE, rng), int(rng.randint(np.iinfo(np.int32).max))) for _ in range(n_splits)]
         return cls(problem, splits, options)
 
     def __call__(self, n_components: int) -> Array:
         """By what share the model reduces the loss of predicting the mean, for every split: at most 1."""
+        return np.maximum(WORST, 1 - self.losses(n_components) / np.maximum(self._without, np.finfo(np.float64).tiny))
+
+    def losses(self, n_components: int) -> Array:
+        """Mean loss of a hidden entry, for every split."""
         problem = replace(self.problem.with_components(n_components), scale=None)
         problem = problem.from_start(replace(problem.start, n_init=max(STARTS, problem.start.n_init)))
         with quiet():
-            return np.array([self._saved(problem, *split) for split in self.splits])
+            return np.array([self._loss(problem, *split) for split in self.splits])
 
-    def _saved(self, problem: Problem, hidden: Any, known: Operand, seed: int) -> float:
-        fits, terms = problem.fits, problem.terms
+    @cached_property
+    def _without(self) -> Array:
+        """The same, with the mean of the known entries for a prediction."""
+        fits, X = self.problem.fits, self.problem.X
+        means = [[np.full((F, 1), np.sqrt(known.mean()), X.dtype) for F in X.shape] for _, known, _ in self.splits]
+        return np.array([hidden_loss(fits, X, self.splits[i][0], *mean) for i, mean in enumerate(means)])
+
+    def _loss(self, problem: Problem, hidden: Any, known: Operand, seed: int) -> float:
         seen = problem.on(known, problem.labels, np.random.RandomState(seed))
-        seen = seen.with_terms([*terms, *_ridge(fits, known)])
+        seen = seen.with_terms([*problem.terms, *_ridge(problem.fits, known)])
         state = solve(seen, self.options.inside(SWEEPS, TOLERANCE)).state
-        mean = (np.full((F, 1), np.sqrt(known.mean()), known.dtype) for F in known.shape)
-        without = hidden_loss(fits, problem.X, hidden, *mean)
-        saved = 1 - hidden_loss(fits, problem.X, hidden, state.W, state.Ht) / max(without, np.finfo(np.float64).tiny)
-        return max(WORST, saved)
+        W, Ht = state.W, state.Ht
+        if any(fit.order < 2 for fit in problem.fits):
+            W, Ht = _never_zero(W, Ht, known)
+        return hidden_loss(problem.fits, problem.X, hidden, W, Ht)
+
+
+def _never_zero(W: Array, Ht: Array, X: Operand) -> tuple[Array, Array]:
+    """(1 − ε) W H + ε r cᵀ / mean, as factors; r and c are the means of the samples and features, ε is `BLEND`."""
+    shown = X.known()
+    totals = shown.dot(np.ones((X.shape[1], 1), X.dtype)), shown.t_dot(np.ones((X.shape[0], 1), X.dtype))
+    counts = (np.maximum(n, 1)[:, None] for n in known_counts(X))
+    rows, columns = (total / n for total, n in zip(totals, counts, strict=True))
+    share = BLEND / (X.mean() or 1.0)
+    return np.hstack([(1 - BLEND) * W, share * rows]).astype(X.dtype), np.hstack([Ht, columns]).astype(X.dtype)
 
 
 def _ridge(fits: Sequence[Any], X: Operand) -> list[L2]:

@@ -20,6 +20,10 @@ ROWS = 1024
 KMEANS_STARTS = 10
 
 
+class TooFewAgree(ValueError):
+    """The fits agree on fewer components than they have."""
+
+
 @dataclass(frozen=True, eq=False)
 class Programs:
     """Components that many fits agree on.
@@ -97,14 +101,19 @@ def find_programs(
     Returns
     -------
     programs : Programs
+
+    Raises
+    ------
+    TooFewAgree
+        If fewer than `n_components` are left.
     """
     density = local_density(found, n_neighbors)
     kept = (density <= density_threshold) & found.any(axis=1)
     if kept.sum() < n_components:
-        raise ValueError(
+        raise TooFewAgree(
             f"Only {int(kept.sum())} of {len(found)} components lie within density_threshold={density_threshold:g} of "
-            f"their {n_neighbors} nearest neighbours, too few for {n_components} clusters: the fits hardly agree. Take "
-            "fewer components, more replicates, or a larger density_threshold."
+            f"their {n_neighbors} nearest neighbours, too few for {n_components} clusters: the fits hardly agree. Give "
+            "several numbers of components to see with which of them fits agree, or a larger density_threshold."
         )
     members = found[kept]
     groups = _ordered(cluster(members, n_components, KMEANS_STARTS, seed)[0])

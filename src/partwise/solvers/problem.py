@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
@@ -165,8 +165,10 @@ class Problem:
         return replace(self, start=start, rng=np.random.RandomState(seed), shared=self._binder)
 
     def reweighted(self, sample_weight: Array) -> Problem:
-        """The problem with other sample weights; its products with X can be shared with those of this one."""
-        return replace(self, X=self.X.weighed(sample_weight.astype(self.X.dtype, copy=False)), shared=None)
+        """The problem with other sample weights; it shares with this one products with X, and graphs."""
+        other = replace(self, X=self.X.weighed(sample_weight.astype(self.X.dtype, copy=False)), shared=None)
+        unweighted = [term for term in self.terms if term.ignores_weights and getattr(term, "strength", None) != 0]
+        return replace(other, shared=Binder(other, zip(unweighted, self._binder(unweighted), strict=True)))
 
     def begun(self, factors: tuple[Array, ...]) -> Problem:
         """The problem with given factors to start from."""
@@ -198,12 +200,14 @@ class Binder:
     Parameters
     ----------
     problem : Problem
+    known : iterable of (Term, BoundTerm)
+        Terms that are bound already.
     """
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem, known: Iterable[tuple[Term, BoundTerm]] = ()):
         self._X, self._features = problem.X, problem.features
         self._labels, self._rng = problem.labels, problem.rng
-        self._known: list[tuple[Term, BoundTerm]] = []
+        self._known = list(known)
 
     def __call__(self, terms: Sequence[Term]) -> list[BoundTerm]:
         """The bound terms."""

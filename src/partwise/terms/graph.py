@@ -91,6 +91,7 @@ class NeighborGraph(Term):
     """
 
     strength_name = "graph_strength"
+    ignores_weights = True
 
     strength: float
     n_neighbors: int = 5
