@@ -26,7 +26,9 @@ import matplotlib.pyplot as plt
 
 from partwise.plots import CodesDisplay, SelectionDisplay
 
-SelectionDisplay.from_estimator(model)
+figure, axes = plt.subplots(2, 3, figsize=(9, 5), layout="constrained")
+SelectionDisplay.from_estimator(model, ax=axes.flat[:5])
+axes[1, 2].set_axis_off()
 
 # %%
 # Was it right?

@@ -59,6 +59,18 @@ ComponentsDisplay.from_estimator(model, image_shape=(SIDE, SIDE), n_columns=6)
 plt.show()
 
 # %%
-# Every figure is a sum of five parts, and its code says which: that is why one can read a code.
+# The codes
+# ---------
+# Every figure is a sum of five parts, and its code says which: that is why one can read a code. Here every part has a
+# colour, and a pixel of a figure has the colour of the part that draws it.
+colours = plt.get_cmap("turbo")(np.linspace(0.05, 0.95, 17))[:, :3]
+shown = np.random.RandomState(0).permutation(256)[:18]
+figure, axes = plt.subplots(3, 6, figsize=(9, 4.5), layout="constrained")
+for panel, i in zip(axes.flat, shown, strict=True):
+    drawn = model.embedding_[i, :, None] * model.components_
+    picture = np.where(X[i, :, None] > 0.5, colours[drawn.argmax(axis=0)], 1.0)
+    panel.imshow(picture.reshape(SIDE, SIDE, 3), interpolation="nearest")
+    panel.set_axis_off()
+plt.show()
 print("largest error of a pixel:", abs(X - model.inverse_transform(model.embedding_)).max().round(2))
-# sphinx_gallery_thumbnail_number = 2
+# sphinx_gallery_thumbnail_number = 3

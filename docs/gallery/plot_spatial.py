@@ -11,6 +11,7 @@ spots usually belong to the same region. Give the grid as a graph, and the model
 # -----------------------------------
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import ListedColormap
 from sklearn.feature_extraction.image import grid_to_graph
 
 SIDE = 40
@@ -34,6 +35,7 @@ grid.setdiag(0)
 plain = NMF(3, loss="kullback-leibler", random_state=0).fit(X)
 smooth = GraphNMF(3, loss="kullback-leibler", graph=grid, graph_strength=2.0, random_state=0).fit(X)
 
+COLOURS = ListedColormap(["#20335c", "#3fa7a3", "#f2b544"])
 figure, panels = plt.subplots(1, 3, figsize=(10, 3.6), layout="constrained")
 for panel, title, labels in (
     (panels[0], "truth", region),
@@ -42,8 +44,8 @@ for panel, title, labels in (
 ):
     # Clusters get the colour of the region with which they share most spots.
     matched = np.array([np.bincount(region[labels == cluster], minlength=3).argmax() for cluster in range(3)])[labels]
-    panel.imshow(matched.reshape(SIDE, SIDE), cmap="viridis", vmin=0, vmax=2)
-    panel.set_title(title, size=10)
+    panel.imshow(matched.reshape(SIDE, SIDE), cmap=COLOURS, vmin=0, vmax=2)
+    panel.set_title(title, size=12)
     panel.set_axis_off()
 
 # %%

@@ -121,7 +121,7 @@ class SelectionDisplay:
                     panel.minorticks_off()
                     panel.tick_params(axis="x", labelrotation=90)
         if next(iter(curves.values())).shape[1] > 1:
-            row[0].legend(fontsize=6, frameon=False, labelcolor=MUTED)
+            row[0].legend(fontsize=7, frameon=False, labelcolor=MUTED)
 
 
 def _curves(path: Path) -> dict[str, Array]:

@@ -159,6 +159,8 @@ class ComponentsDisplay:
         self.axes_ = np.array([panel], dtype=object)
 
     def _draw_bars(self, ax: Any, n_columns: int, n_features: int) -> None:
+        from matplotlib.ticker import MaxNLocator, PercentFormatter
+
         top = top_features(self.components, self.feature_names, n_features)
         k = len(top.names)
         n_columns = min(n_columns, k)
@@ -170,7 +172,8 @@ class ComponentsDisplay:
             panel.set_yticks(places, top.names[j], parse_math=False)
             panel.invert_yaxis()
             panel.set_title(self.captions[j] if self.captions else f"component {j}", size=9, color=INK)
-            panel.xaxis.set_major_formatter("{x:.0%}")
+            panel.xaxis.set_major_locator(MaxNLocator(4))
+            panel.xaxis.set_major_formatter(PercentFormatter(1.0))
             soften(panel)
             panel.spines[["top", "right"]].set_visible(False)
         for panel in axes[k:]:
