@@ -16,7 +16,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-MODULES = "asyncio calendar difflib email logging statistics tarfile turtle unittest".split()
+MODULES = ["asyncio", "calendar", "difflib", "email", "logging", "statistics", "tarfile", "turtle", "unittest"]
 library = Path(sysconfig.get_path("stdlib"))
 texts, origin = [], []
 for module in MODULES:
