@@ -54,6 +54,13 @@ def test_loads_without_complaints_and_fits_the_screen(pages, browser, command, w
     assert light == (scheme == "light")
 
 
+def test_tables_that_do_not_fit_say_that_they_scroll(pages, browser):
+    said = "getComputedStyle(document.querySelector('.sortable caption'), '::before').content.includes('Scrolls')"
+    for width, scrolls in ((390, True), (1400, False)):
+        browser.open(pages["compare"], width=width)
+        assert browser.ask(said) is scrolls
+
+
 @pytest.mark.parametrize("command", ["compare", "reproduce"])
 def test_figures_are_there(pages, browser, command):
     browser.open(pages[command])

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 from partwise import NMF, GraphNMF
@@ -65,13 +66,39 @@ def test_a_comparison_opens_with_who_won(tmp_path):
     assert all(outcome.silhouette is not None and outcome.accuracy is None for outcome in found.outcomes)
 
 
-def test_features_that_are_no_pixels_are_lines_of_words_under_tabs(tmp_path):
-    names = ["the", *(f"word{f}" for f in range(63))]
-    models = {"a": NMF(2, max_iter=3, tol=0, random_state=0), "b": NMF(2, max_iter=3, tol=0, random_state=1)}
-    save_comparison_page(tmp_path / "page.html", X + 5, None, models, feature_names=names, n_components=2)
-    text = (tmp_path / "page.html").read_text("utf-8")
-    assert text.count('type="radio"') == 2
+def topics(path, models, samples, **options):
+    """Lines of words under the tabs, and the page."""
+    save_comparison_page(path, samples, None, models, n_components=2, **options)
+    text = path.read_text("utf-8")
+    assert text.count('type="radio"') == len(models)
     assert text.count(" checked") == 1
-    lines = re.findall(r"<li>(word.*?)</li>", text)
-    assert len(lines) == 4
-    assert all(len(line.split(", ")) == 10 and "the" not in line.split(", ") for line in lines)
+    lines = re.findall(r"<li>([^<]*)</li>", text[text.index('class="tabs"') : text.index('id="map"')])
+    return [line.split(", ") for line in lines], text
+
+
+def test_words_are_lines_under_tabs_without_common_ones(tmp_path):
+    names = [*(f"word{f}" for f in range(63)), "the"]
+    often = np.column_stack([X[:, :-1], np.full(60, 30.0)])
+    models = {"a": NMF(2, max_iter=3, tol=0, random_state=0), "b": NMF(2, max_iter=3, tol=0, random_state=1)}
+    lines, text = topics(tmp_path / "page.html", models, sp.csr_array(often), feature_names=names)
+    assert [len(line) for line in lines] == [10] * 4
+    assert not any("the" in line for line in lines)
+    assert "without common English words" in text
+    # A column of a table may be called like that.
+    lines, text = topics(tmp_path / "page.html", models, often, feature_names=names)
+    assert any("the" in line for line in lines)
+    assert "common English words" not in text
+
+
+def test_topics_of_all_methods_are_in_one_order(tmp_path):
+    """Without labels, the first method begins with its largest topic, and the others follow it."""
+    rng = np.random.RandomState(0)
+    blocks = np.kron(np.eye(2), np.ones((1, 12)))
+    samples = sp.csr_array(rng.poisson(6 * blocks[np.repeat([0, 1], [45, 15])]) + 0.0)
+    names = [*(f"large{f}" for f in range(12)), *(f"small{f}" for f in range(12))]
+    start = np.eye(2)[np.repeat([0, 1], [45, 15])] + 0.1, blocks + 0.1
+    models = {
+        str(order): NMF(2, init=(start[0][:, order], start[1][order]), max_iter=9, tol=0) for order in ([1, 0], [0, 1])
+    }
+    lines, _ = topics(tmp_path / "page.html", models, samples, feature_names=names)
+    assert [line[0][:5] for line in lines] == ["large", "small"] * 2

@@ -77,8 +77,10 @@ def code_maps(comparison: Comparison) -> Section:
     key = colour_key(data.class_names) if data.class_names else None
     note = (
         f"t-SNE of the codes of {len(chosen)} samples: samples close together have similar codes; distances between "
-        "groups mean little. Clusters have the colour of the class they are matched to."
+        "groups mean little."
     )
+    if data.class_names:
+        note += " Clusters have the colour of the class they are matched to."
     return Section("map", "Map of the codes", (key, element("div", *figures, class_="grid-of maps")), note)
 
 

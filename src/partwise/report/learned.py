@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from sklearn.preprocessing import normalize
 
 from ..core.types import Array, IntArray
 from ..experiments.comparison import Comparison
@@ -50,11 +52,26 @@ def components(comparison: Comparison) -> Section:
 
 
 def _ordered(outcome: Outcome, comparison: Comparison) -> tuple[IntArray, dict[int, str]]:
-    """Components by the class that uses each most, and its name; in their own order if classes are unknown."""
+    """Components by the class that uses each most, and its name.
+
+    If classes are unknown, images stay in their own order, and topics are in the order of those of the first method
+    to which they are most similar; that method begins with the one that explains most.
+    """
     if not (comparison.data.y >= 0).any():
-        return np.arange(len(outcome.components)), {}
+        own = np.arange(len(outcome.components))
+        return own if comparison.data.image_shape is not None else _like_the_first(outcome, comparison), {}
     order, favourites = match_components(outcome, comparison.data.y)
     return order, {int(j): comparison.data.class_names[label] for j, label in zip(order, favourites, strict=True)}
+
+
+def _like_the_first(outcome: Outcome, comparison: Comparison) -> IntArray:
+    """An order in which components of all methods can be compared line by line."""
+    first = comparison.outcomes[0]
+    by_weight = np.argsort(-first.codes.sum(axis=0) * first.components.sum(axis=1), kind="stable")
+    if outcome is first or outcome.components.shape != first.components.shape:
+        return by_weight if outcome is first else np.arange(len(outcome.components))
+    similar = normalize(first.components[by_weight]) @ normalize(outcome.components).T
+    return np.asarray(linear_sum_assignment(-similar)[1], np.intp)
 
 
 def _gallery(outcome: Outcome, shown: IntArray, captions: dict[int, str], shape: tuple[int, int]) -> Markup:
@@ -116,7 +133,8 @@ def _samples(comparison: Comparison) -> IntArray:
 
 def _sample(comparison: Comparison, i: int) -> Iterator[Markup | str]:
     data = comparison.data
-    caption = data.class_names[data.y[i]] if data.y[i] >= 0 else f"sample {i + 1}"
+    number = f"sample {i + 1}" if data.sample_names is None else data.sample_names[i]
+    caption = data.class_names[data.y[i]] if data.y[i] >= 0 else number
     if data.image_shape is not None:
         yield picture(_row(comparison.X, i).reshape(data.image_shape), f"sample {i + 1}: {caption}", class_="sample")
     yield caption

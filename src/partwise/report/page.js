@@ -20,6 +20,15 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+// Say of tables that are wider than their place that they scroll.
+const sayWider = () => {
+  for (const region of document.querySelectorAll(".scroll")) {
+    region.classList.toggle("wider", region.scrollWidth > region.clientWidth + 1);
+  }
+};
+sayWider();
+addEventListener("load", sayWider);
+addEventListener("resize", sayWider);
 // What is folded away on screen is shown on paper.
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
