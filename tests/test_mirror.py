@@ -50,6 +50,7 @@ ELSEWHERE = {
     "plots/convergence": "plots/test_displays, plots/test_views",
     "report/charts": "report/test_markup",
     "report/comparison": "report/test_saving, cli/test_compare_files",
+    "report/learned": "report/test_saving, report/test_in_browser",
     "report/reproduction": "experiments/test_results, report/test_in_browser",
     "selection/grids": "selection/test_choice",
     "selection/trials": "selection/test_choice",
