@@ -3,9 +3,10 @@
     python -m benchmarks.scale                          files of 0.1 GB
     python -m benchmarks.scale --gigabytes 6 --folder DIR
 
-makes up a dense and a sparse file in the folder (removed at the end) and writes results/scale.csv. Every measurement
-has a process of its own. Memory is the peak of the process beyond what it held before the fit, after a small fit that
-compiles everything, and without the factors that it returns. Seconds are wall time: figures are ratios of them.
+makes up a dense and a sparse file in the folder (removed at the end) and writes results/scale.csv. Six gigabytes are
+2,000,000 rows of each, and take a quarter of an hour. Every measurement has a process of its own. Memory is the peak of
+the process beyond what it held before the fit, after a small fit that compiles everything, and without the factors that
+it returns. Seconds are wall time: figures are ratios of them. Rows are also fitted in memory, as many as fit there.
 """
 
 from __future__ import annotations
@@ -30,11 +31,15 @@ from partwise.core.reading import StoredRows
 
 RESULTS = Path(__file__).parent / "results" / "scale.csv"
 COLUMNS = ("data", "rows", "gigabytes", "seconds_read", "seconds_in_memory", "seconds_per_sweep", "ratio", "megabytes")
-COLUMNS = (*COLUMNS, "factors_megabytes", "equal", "threads", "load")
+COLUMNS = (*COLUMNS, "factors_megabytes", "compared", "equal", "threads", "load")
 K, SWEEPS = 20, 6
-DENSE_WIDTH, SPARSE_WIDTH, PER_ROW = 800, 20_000, 100
-# Rows of the file that are also fitted in memory, as a share of a gigabyte.
-IN_MEMORY_BYTES = 2**29
+# So large that the last sweeps also measure how far the factors are from the best ones, which takes memory.
+TOLERANCE = 1e-2
+DENSE_WIDTH, SPARSE_WIDTH, PER_ROW = 800, 20_000, 375
+ROW_BYTES = {"dense": 4 * DENSE_WIDTH, "sparse": 8 * PER_ROW}
+ROWS_PER_GIGABYTE = 2_000_000 / 6
+# The share of the available memory that rows may take which are fitted there; sparse ones are transposed as well.
+IN_MEMORY_SHARE = {"dense": 0.4, "sparse": 0.15}
 BLOCK = 20_000
 
 
@@ -47,9 +52,8 @@ def write_npy(path, shape, dtype, blocks):
             file.write(np.ascontiguousarray(block, dtype).data)
 
 
-def make_dense(folder, n_bytes):
+def make_dense(folder, n):
     """Rank 20 and noise."""
-    n = int(n_bytes // (4 * DENSE_WIDTH))
     rng = np.random.default_rng(0)
     H = rng.random((K, DENSE_WIDTH), dtype=np.float32) ** 4
 
@@ -61,9 +65,8 @@ def make_dense(folder, n_bytes):
     write_npy(folder / "dense.npy", (n, DENSE_WIDTH), np.float32, blocks())
 
 
-def make_sparse(folder, n_bytes):
-    """A hundred positive entries in every row, more of them in some features."""
-    n = int(n_bytes // (8 * PER_ROW))
+def make_sparse(folder, n):
+    """As many positive entries in every row, more of them in some features."""
     sizes = [min(BLOCK, n - start) for start in range(0, n, BLOCK)]
     rng = np.random.default_rng(0)
     stride = SPARSE_WIDTH // PER_ROW
@@ -130,7 +133,7 @@ def status(name):
 
 
 def fitted(X, times=None):
-    return NMF(K, init="random", random_state=0, tol=0, max_iter=SWEEPS, callbacks=times).fit(X)
+    return NMF(K, random_state=0, tol=TOLERANCE, max_iter=SWEEPS, callbacks=times).fit(X)
 
 
 def measure(what, folder, kind, n):
@@ -172,17 +175,17 @@ def row(folder, kind, n, part):
     )
     again = disk if part >= n else apart("disk", folder, kind, part)
     in_memory = memory["seconds"] * n / part
-    width = 4 * DENSE_WIDTH if kind == "dense" else 8 * PER_ROW
     found = {
         "data": kind,
         "rows": n,
-        "gigabytes": n * width / 1e9,
+        "gigabytes": n * ROW_BYTES[kind] / 1e9,
         "seconds_read": read["seconds"],
         "seconds_in_memory": in_memory,
         "seconds_per_sweep": disk["seconds"],
         "ratio": disk["seconds"] / max(read["seconds"], in_memory),
         "megabytes": disk["megabytes"],
         "factors_megabytes": disk["factors"],
+        "compared": part,
         "equal": again["digest"] == memory["digest"],
         "threads": os.environ.get("OMP_NUM_THREADS", "all"),
         "load": os.getloadavg()[0],
@@ -191,14 +194,20 @@ def row(folder, kind, n, part):
     return found
 
 
+def rows_in_memory(kind):
+    """How many rows are fitted in memory, by what is available of it."""
+    with open("/proc/meminfo") as file:
+        free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:"))
+    return int(IN_MEMORY_SHARE[kind] * free / ROW_BYTES[kind])
+
+
 def main(gigabytes, folder):
     rows = []
     with tempfile.TemporaryDirectory(dir=folder) as place:
         for kind, make in (("dense", make_dense), ("sparse", make_sparse)):
-            make(Path(place), gigabytes * 1e9)
-            whole = opened(Path(place), kind).shape[0]
-            width = 4 * DENSE_WIDTH if kind == "dense" else 8 * PER_ROW
-            part = min(whole, IN_MEMORY_BYTES // width)
+            whole = round(gigabytes * ROWS_PER_GIGABYTE)
+            make(Path(place), whole)
+            part = min(whole, rows_in_memory(kind))
             sizes = [n for n in (10_000, 30_000, 100_000, 300_000, 1_000_000) if n <= whole / 2]
             rows += [row(Path(place), kind, n, min(n, part)) for n in (*sizes, whole)]
             for file in Path(place).iterdir():

@@ -40,6 +40,8 @@ COVERED = {
     "score": {"X", "y", "sample_weight"},
     "transform_intervals": {"X", "n_resamples", "level", "random_state"},
     "save": {"path"},
+    # In terms/test_linked_to_stored.
+    "attach": {"X"},
     # In test_streaming.
     "partial_fit": {"X", "y", "sample_weight", "classes"},
     "fit_batches": {"batches", "arguments"},

@@ -11,7 +11,6 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -26,8 +25,8 @@ from .units import scaled
 
 T = TypeVar("T")
 
-# Read at a time: a unit is in use while the next one is read.
-UNIT_BYTES = 2**24
+# Read at a time: a unit is in use while the next ones are read, so many ahead.
+UNIT_BYTES, UNITS_AHEAD = 2**24, 2
 # Rows are read together if at most this much lies between them.
 GAP_BYTES = 2**18
 # So many rows identify data.
@@ -57,6 +56,23 @@ class Facts:
     smallest: float
     largest: float
     has_nan: bool
+
+
+@dataclass(frozen=True)
+class AbsentRows:
+    """What is left of rows that were not in memory when their model was saved.
+
+    Attributes
+    ----------
+    contents : tuple
+        What tells them from others.
+    """
+
+    contents: tuple[Any, ...]
+
+    def are(self, rows: StoredRows) -> bool:
+        """Whether these are the rows."""
+        return self.contents == rows._contents()
 
 
 class StoredRows:
@@ -141,7 +157,8 @@ class StoredRows:
 
     def scaled(self, exponent: float) -> StoredRows:
         """The same rows times two to a power."""
-        other = copy(self)
+        other: StoredRows = object.__new__(type(self))
+        other.__dict__.update(vars(self))
         other._exponent += exponent
         facts = self.facts
         other._facts = Facts(
@@ -195,6 +212,10 @@ class StoredRows:
 
     def identity(self) -> tuple[Any, ...]:
         """What tells these data from others, cheaply: shape, type, state of the files, and some evenly spaced rows."""
+        return *self._contents(), self._watched
+
+    def _contents(self) -> tuple[Any, ...]:
+        """The same, wherever they are stored."""
         n = self.shape[0]
         rows = np.unique(np.linspace(0, n - 1, min(n, FINGERPRINT_ROWS)).astype(np.intp))
         some = self.take(rows)
@@ -203,7 +224,14 @@ class StoredRows:
         )
         digest = hashlib.blake2b(b"".join(np.ascontiguousarray(part).tobytes() for part in parts), digest_size=16)
         facts = self.facts
-        return self.shape, str(self.dtype), self._watched, facts.nnz, facts.smallest, facts.largest, digest.hexdigest()
+        return self.shape, str(self.dtype), facts.nnz, facts.smallest, facts.largest, digest.hexdigest()
+
+    def for_saving(self) -> AbsentRows:
+        """What a saved model keeps of them: files and other sources stay where they are."""
+        return AbsentRows(self._contents())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AbsentRows, (self._contents(),)
 
     def _empty(self) -> Array:
         return np.empty((0, self.shape[1]), self.dtype)
@@ -347,16 +375,17 @@ class _named:
 
 
 def ahead(items: Iterator[T]) -> Iterator[T]:
-    """The same items, each fetched by a thread while the one before it is in use."""
+    """The same items, fetched by a thread while those before them are in use."""
     done: Any = object()
     with ThreadPoolExecutor(1) as pool:
-        coming: Future[T] = pool.submit(next, items, done)
+        coming: deque[Future[T]] = deque(pool.submit(next, items, done) for _ in range(UNITS_AHEAD))
         try:
-            while (item := coming.result()) is not done:
-                coming = pool.submit(next, items, done)
+            while (item := coming.popleft().result()) is not done:
+                coming.append(pool.submit(next, items, done))
                 yield item
         finally:
-            coming.cancel()
+            for future in coming:
+                future.cancel()
 
 
 def _spans(slices: Iterable[slice]) -> list[slice]:

@@ -21,6 +21,8 @@ from .types import Array
 
 Held = DenseOperand | SparseOperand
 
+# Blocks that are read and not yet added up, for each thread.
+MOST_BLOCKS = 4
 # Rows in memory at a time, for samples that are treated separately.
 PIECE_BYTES = 2**26
 
@@ -123,16 +125,18 @@ class StoredOperand(Operand):
                 block._add_t_dot_rows(own, W, pull)
             return rows, block, W, pull, gram
 
+        # Sums of blocks that wait for their turn take memory too.
         most = max(thread_count(), PARTS_BYTES // max(1, self.shape[1] * k * np.dtype(dtype).itemsize))
-        for wave in self._waves([rows for part in parts for rows in self._blocks(part)], most):
-            for rows, block, W, pull, gram in self._workers.map(one, wave):
-                total = pulls.at(rows)
-                if pull is None:
-                    self._scatter(block, W, total)
-                else:
-                    total += pull
-                if gram is not None:
-                    grams.at(rows)[:] += gram
+        for rows, block, W, pull, gram in self._flow(
+            one, [rows for part in parts for rows in self._blocks(part)], most
+        ):
+            total = pulls.at(rows)
+            if pull is None:
+                self._scatter(block, W, total)
+            else:
+                total += pull
+            if gram is not None:
+                grams.at(rows)[:] += gram
         return pulls.result(), grams.result()
 
     def _scatter(self, block: HeldOperand, W: Array, total: Array) -> None:
@@ -176,8 +180,7 @@ class StoredOperand(Operand):
         step = next(self._blocks(slice(0, self.shape[0]))).stop
         step *= max(1, PIECE_BYTES // max(1, step * self._bytes_per_row()))
         slices = [slice(start, min(start + step, self.shape[0])) for start in range(0, self.shape[0], step)]
-        for wave in self._waves(slices, 1):
-            yield from wave
+        yield from self._read(slices)
 
     def take(self, rows: Array) -> Operand:
         """The chosen rows, read into memory."""
@@ -194,15 +197,20 @@ class StoredOperand(Operand):
         def one(item: tuple[slice, HeldOperand]) -> R:
             return function(item[0], item[1], slice(0, item[1].shape[0]))
 
-        slices = list(self._blocks(slice(0, self.shape[0])))
-        return [result for wave in self._waves(slices, len(slices)) for result in self._workers.map(one, wave)]
+        return list(self._flow(one, list(self._blocks(slice(0, self.shape[0])))))
 
-    def _waves(self, slices: list[slice], most: int) -> Iterator[list[tuple[slice, HeldOperand]]]:
-        """Blocks that have been read, at most so many at a time."""
+    def _flow(
+        self, one: Callable[[tuple[slice, HeldOperand]], R], slices: list[slice], most: int | None = None
+    ) -> Iterator[R]:
+        """A function of every block, in order: threads compute with blocks that have been read, while others are."""
+        count = MOST_BLOCKS * thread_count()
+        return self._workers.flow(one, self._read(slices), count if most is None else min(most, count))
+
+    def _read(self, slices: list[slice]) -> Iterator[tuple[slice, HeldOperand]]:
+        """Rows that have been read, as operands."""
         for group in self._X.stream(slices):
-            blocks = [(rows, self._block(rows, x)) for rows, x in group]
-            for start in range(0, len(blocks), most):
-                yield blocks[start : start + most]
+            for rows, x in group:
+                yield rows, self._block(rows, x)
 
     def _block(self, rows: slice, x: Any) -> HeldOperand:
         weight = None if self.sample_weight is None else self.sample_weight[rows]

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from .forms import Entrywise, Logarithmic, Quadratic, RowSquares, Split
 from .operand import Operand
+from .reading import StoredRows
 from .state import State
 from .types import Array, Factor, IntArray
 from .units import Powers, Unit, Unscalable
@@ -116,6 +117,10 @@ class Term(ABC):
         if field != "strength":
             return field
         return self.strength_name or f"the strength of {type(self).__name__}"
+
+    def attached(self, samples: StoredRows) -> Term | None:
+        """The term with the samples that it was learned from, which a saved model does not contain; None if it does."""
+        return None
 
     def scoring(self) -> Term | None:
         """The term by which `score` measures new samples; None if it does not compare them with W H."""

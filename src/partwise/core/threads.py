@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Literal, TypeVar
@@ -144,3 +145,20 @@ class Workers:
         if self._pool is None:
             return [function(item) for item in items]
         return list(self._pool.map(function, items))
+
+    def flow(self, function: Callable[[T], R], items: Iterable[T], most: int) -> Iterator[R]:
+        """The results in the order of the items, which are taken as they come, at most so many ahead of the results."""
+        if self._pool is None:
+            yield from map(function, items)
+            return
+        under_way: deque[Future[R]] = deque()
+        try:
+            for item in items:
+                under_way.append(self._pool.submit(function, item))
+                if len(under_way) >= most:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            for future in under_way:
+                future.cancel()

@@ -7,6 +7,7 @@ from ..core import CODES, COMPONENTS, FACTORS, Factor, Missing, Term, Unit, Unsc
 from ..core.domains import NON_NEGATIVE, Domain, Free, OneEntry, Simplex, UnitNorm
 from ..solvers import FreeStart, Start
 from ..terms import Frobenius
+from .attaching import Attaching
 from .labelled import LabelledFactorization
 from .options import DomainName
 
@@ -19,7 +20,7 @@ DOMAINS: dict[DomainName, Domain] = {
 }
 
 
-class Factorization(LabelledFactorization):
+class Factorization(Attaching, LabelledFactorization):
     r"""Minimise any sum of terms over codes W (n × k) and components H (k × m), each in its own domain.
 
         Σ_t term_t(W, H)

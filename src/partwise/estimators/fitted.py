@@ -9,7 +9,19 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..clusters import Assignment
-from ..core import Array, BoundTerm, IntArray, Missing, Operand, State, Term, Unit, as_operand, read_data, scaled
+from ..core import (
+    Array,
+    BoundTerm,
+    IntArray,
+    Missing,
+    Operand,
+    State,
+    Term,
+    Unit,
+    as_operand,
+    read_data,
+    scaled,
+)
 from ..core.dask_rows import is_dask, is_frame, mapped
 from ..core.domains import NON_NEGATIVE, Domain
 from ..solvers import code_samples, coding_terms

@@ -6,6 +6,7 @@ from typing import cast
 from ..core import BoundTerm, State, Term
 from ..terms import NeighborGraph
 from ..terms.graph import graph_origin
+from .attaching import Attaching
 from .options import (
     Count,
     EdgeWeights,
@@ -71,7 +72,7 @@ class GraphParameters(Parametrised):
         return self.bandwidth
 
 
-class GraphOnCodes(GraphParameters):
+class GraphOnCodes(Attaching, GraphParameters):
     """graph_strength · Σ_{i<j} e_ij ‖w_i − w_j‖² as a term of a factorisation.
 
     Parameters

@@ -78,6 +78,8 @@ class Packer:
             return {
                 "dict": [[self.pack(key, where), self.pack(item, f"{where}[{key!r}]")] for key, item in value.items()]
             }
+        if hasattr(type(value), "for_saving"):
+            return self.pack(value.for_saving(), where)
         if isinstance(value, np.random.RandomState):
             return {"random_state": self.pack(value.get_state(legacy=False), where)}
         if self._classes.get(type(value).__name__) is type(value) and hasattr(value, "__dict__"):

@@ -11,12 +11,11 @@ import scipy.sparse as sp
 
 from ..core.memory import check_fits
 from ..core.operand import Operand
-from ..core.storage import as_operand
 from ..core.types import Array, IntArray
 from ..core.warn import warn
 from .approximate import Plan, make_plan, measured_recall, search_cells
 from .pairs import HELD_BYTES, stored_row_bytes
-from .samples import read_new_samples, read_operand, row_norms
+from .samples import as_read, read_new_samples, read_operand, row_norms
 from .searches import Query, search_index, search_products
 
 Metric = Literal["cosine", "euclidean"]
@@ -128,7 +127,7 @@ def nearest_neighbors(
     if X_train is None:
         return find_neighbors(X, n_neighbors, metric, method).links
     _check_metric(metric)
-    X, X_train = (as_operand(samples) for samples in read_new_samples(X, X_train))
+    X, X_train = map(as_read, read_new_samples(X, X_train))
     p = clip_neighbors(n_neighbors, X.shape[0], X_train.shape[0], False)
     plan = plan or plan_search(X_train, n_neighbors, metric, method)
     query = _query(X, X_train, p, metric, within=False)
@@ -157,7 +156,7 @@ def plan_search(X_train: Any, n_neighbors: int, metric: Metric = "cosine", metho
     if not np.isfinite(query.half).any():
         return None
     plan = make_plan(query)
-    return plan if plan.reached or method == "approximate" else None
+    return plan if plan.reached or method == "approximate" or not X.in_memory else None
 
 
 def choose_search(X: Any, method: Method = "auto") -> Search:

@@ -41,16 +41,25 @@ def read_operand(X: Any, name: str = "X") -> Operand:
 
 
 def read_new_samples(X_new: Any, X_train: Any) -> tuple[Any, Any]:
-    """Validate new samples against the training samples, and hold them in the same kind of array."""
-    X_new, X_train = read_samples(X_new, "X_new"), read_samples(X_train, "X_train")
+    """Validate new samples against the training samples, and hold them in the same kind of array.
+
+    Training samples that are not in memory, an operand, were checked when they were opened.
+    """
+    X_new, stored = read_samples(X_new, "X_new"), isinstance(X_train, Operand)
+    X_train = X_train if stored else read_samples(X_train, "X_train")
     if X_new.shape[1] != X_train.shape[1]:
         raise ValueError(
             f"X_new has {X_new.shape[1]} features and X_train has {X_train.shape[1]}; give new samples with "
             "the features of the training samples."
         )
-    if sp.issparse(X_train):
+    if X_train.is_sparse if stored else sp.issparse(X_train):
         return sp.csr_array(X_new), X_train
     return X_new.toarray() if sp.issparse(X_new) else X_new, X_train
+
+
+def as_read(X: Any) -> Operand:
+    """What :func:`read_new_samples` gives, as an operand."""
+    return X if isinstance(X, Operand) else as_operand(X)
 
 
 def block_rows(X: Any) -> int:

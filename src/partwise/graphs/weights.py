@@ -15,7 +15,7 @@ from ..core.types import Array, IntArray
 from .approximate import Plan
 from .neighbors import Method, Metric, find_neighbors, nearest_neighbors
 from .pairs import held_rows, over_pairs
-from .samples import block_rows, blocks_of, link_sources, read_new_samples, read_operand, row_dots
+from .samples import as_read, block_rows, blocks_of, link_sources, read_new_samples, read_operand, row_dots
 
 EdgeWeights = Literal["binary", "heat", "cosine"]
 
@@ -200,10 +200,12 @@ def _over_links(function: Callable[[Any, Any], Array], links: Any, X: Any, X_tra
     if X_train is None:
         operand = read_operand(X)
         if not operand.in_memory:
-            return _over_stored_links(function, links, operand)
+            return _over_stored_links(function, links, operand, operand)
         X = X_train = operand.array
     else:
         X, X_train = read_new_samples(X, X_train)
+        if isinstance(X_train, Operand):
+            return _over_stored_links(function, links, as_read(X), X_train)
     sources = link_sources(links)
     values = np.empty(links.nnz)
     for part in blocks_of(links.nnz, min(block_rows(X), block_rows(X_train))):
@@ -212,8 +214,8 @@ def _over_links(function: Callable[[Any, Any], Array], links: Any, X: Any, X_tra
     return values
 
 
-def _over_stored_links(function: Callable[[Any, Any], Array], links: Any, X: Operand) -> Array:
-    """The same for samples that are read block by block."""
+def _over_stored_links(function: Callable[[Any, Any], Array], links: Any, X: Operand, X_train: Operand) -> Array:
+    """The same for training samples that are read block by block."""
 
     def of_pairs(A: Any, B: Any, first: IntArray, second: IntArray) -> Array:
         parts = blocks_of(len(first), block_rows(A))
@@ -223,5 +225,5 @@ def _over_stored_links(function: Callable[[Any, Any], Array], links: Any, X: Ope
     for rows, A in held_rows(X):
         part = slice(links.indptr[rows.start], links.indptr[rows.stop])
         first = np.repeat(np.arange(A.shape[0]), np.diff(links.indptr[rows.start : rows.stop + 1]))
-        values[part] = over_pairs(of_pairs, A, X, first, links.indices[part], Workers())
+        values[part] = over_pairs(of_pairs, A, X_train, first, links.indices[part], Workers())
     return values

@@ -13,13 +13,16 @@ import scipy.sparse as sp
 from ..core.annotated import links_of
 from ..core.forms import Coupling, Quadratic
 from ..core.operand import Operand
+from ..core.reading import AbsentRows, StoredRows
 from ..core.rows import Cliques, Diagonal, Links, RowMatrix
 from ..core.state import State
-from ..core.term import BoundTerm, Term, Uncodable
+from ..core.storage import as_operand
+from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor, IntArray
 from ..core.units import Powers, no_function
 from ..graphs import (
     check_graph,
+    choose_search,
     edit_by_labels,
     find_neighbors,
     heat_bandwidth,
@@ -48,9 +51,13 @@ ONLY_BINARY = (
 )
 
 
-UNKEPT = (
-    "New samples cannot be linked to the training samples, which were not in memory and are not kept. The codes of the "
-    "training samples are in embedding_; NMF codes new samples without a graph."
+ABSENT = (
+    "New samples are linked to the training samples, which were not in memory when this model was saved. Give them "
+    "again, from wherever they are stored: model.attach(X)."
+)
+OTHERS = (
+    "These are not the samples to which the model was fitted: shape, type, range or some of their rows differ. Give "
+    "the data of the fit."
 )
 
 
@@ -213,10 +220,11 @@ class BoundNeighborGraph(BoundSmoothness):
 
     def for_new(self, state: State) -> Term:
         """New samples are pulled towards the codes of their nearest training samples."""
+        linking, method = self._linking[:4], self._linking[-1]
         if not self._X.in_memory:
-            return Uncodable(UNKEPT)
-        kept, method = self._X.kept, self._linking[-1]
-        return LinkedCodes(self._strength, *self._linking[:4], kept.array, state.W, kept.missing, method)
+            return LinkedCodes(self._strength, *linking, self._X.stored, state.W, None, method)
+        kept = self._X.kept
+        return LinkedCodes(self._strength, *linking, kept.array, state.W, kept.missing, method)
 
 
 def graph_origin(terms: Iterable[BoundTerm]) -> GraphOrigin:
@@ -235,8 +243,8 @@ class LinkedCodes(Term):
     strength : float
     n_neighbors, metric, edge_weights, bandwidth
         Of the links from new to training samples, see :func:`partwise.graphs.new_sample_links`.
-    samples : array or sparse matrix of shape (n_samples, n_features)
-        The training samples.
+    samples : array or sparse matrix of shape (n_samples, n_features), StoredRows or AbsentRows
+        The training samples; those that are not in memory are read when new ones are linked to them.
     codes : ndarray of shape (n_samples, n_components)
         Their codes.
     missing : {None, "nan", "unstored"}, default=None
@@ -267,16 +275,40 @@ class LinkedCodes(Term):
         squares = np.einsum("ij,ij->i", codes, codes, dtype=np.float64)
         return BoundNewCodes(self, "graph", lambda state: form, float(links.sum(axis=0) @ squares))
 
+    def attached(self, samples: StoredRows) -> LinkedCodes | None:
+        """With the training samples, if these are they; a source that was closed can be replaced too."""
+        if not isinstance(self.samples, AbsentRows | StoredRows):
+            return None
+        absent = self.samples if isinstance(self.samples, AbsentRows) else self.samples.for_saving()
+        if not absent.are(samples):
+            raise ValueError(OTHERS)
+        return replace(self, samples=samples)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Samples that are not in memory do not come along because a few were read.
+        return {name: value for name, value in vars(self).items() if name != "_searched"}
+
+    @cached_property
+    def _searched(self) -> Any:
+        """The training samples as neighbours are looked for among them: in memory, if these are few."""
+        if isinstance(self.samples, AbsentRows):
+            raise ValueError(ABSENT)
+        if not isinstance(self.samples, StoredRows):
+            return self.samples
+        stored = as_operand(self.samples)
+        in_cells = choose_search(stored, self.neighbors_method) == "cells"
+        return stored if in_cells else stored.take(np.arange(stored.shape[0])).array
+
     @cached_property
     def _plan(self) -> Any:
         """What an approximate search among the training samples needs to know, found out once."""
-        return plan_search(self.samples, self.n_neighbors, self.metric, self.neighbors_method)
+        return plan_search(self._searched, self.n_neighbors, self.metric, self.neighbors_method)
 
     def _links(self, X: Operand) -> Any:
         """Edge weights from new to training samples; by the features known in both, where some are missing."""
         if X.missing is None and self.missing is None:
             linking = (self.n_neighbors, self.metric, self.edge_weights, self.bandwidth)
-            return new_sample_links(X.array, self.samples, *linking, method="exact", plan=self._plan)
+            return new_sample_links(X.array, self._searched, *linking, method="exact", plan=self._plan)
         if self.edge_weights != "binary":
             raise ValueError(ONLY_BINARY.format(self.edge_weights))
         known = {"missing": X.missing, "X_train": self.samples, "missing_train": self.missing}
