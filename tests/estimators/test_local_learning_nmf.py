@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from partwise import NMF, Factorization, LocalLearningNMF
 from partwise.core.rows import Links
 from partwise.core.storage import as_operand
-from partwise.graphs import local_predictors, nearest_neighbors
+from partwise.graphs import local_predictors, nearest_neighbors, neighbors
 from partwise.metrics import clustering_accuracy
 from partwise.solvers.eigenvalues import largest_eigenvalue
 from partwise.terms import L2, Frobenius, LocalLearning
@@ -202,3 +202,14 @@ def test_scale_of_the_codes_and_penalised_components():
 def test_unfinished_fits_say_so():
     with pytest.warns(ConvergenceWarning):
         LocalLearningNMF(3, scale="codes", local_strength=1e4, max_iter=2, random_state=0).fit(SMALL)
+
+
+def test_it_says_how_neighbours_were_found(monkeypatch):
+    monkeypatch.setattr(neighbors, "EXACT_ROWS", 400)
+    rng = np.random.default_rng(0)
+    X = rng.gamma(1.0, size=(600, 4)) @ rng.gamma(0.3, size=(4, 20))
+    method = LocalLearningNMF(3, local_strength=1.0, max_iter=2, tol=0, random_state=0)
+    exact, approximate = (method.fit(data).graph_method_ for data in (X[:300], X))
+    assert (exact, approximate) == ("products", "cells")
+    assert 0.9 < method.graph_recall_ <= 1
+    assert method.set_params(local_strength=0.0).fit(X).graph_method_ == "none"

@@ -1,9 +1,11 @@
 """Local learning regularised non-negative matrix factorisation."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
-from ..core import Term
+from ..core import BoundTerm, State, Term
 from ..solvers import NamedStart, Start
+from ..terms.graph import graph_origin
 from .loss_parameters import LossBesidePenalty
 from .nmf import fit_term
 from .open_components import OpenFactorization
@@ -45,6 +47,15 @@ class LocalLearningNMF(PredictorParameters, LossBesidePenalty, OpenFactorization
         Start. "auto" is "nndsvda". "sampled" first fits an eighth of the samples. "spectral" starts from the clusters
         of :class:`LocalLearningClustering`, which for large strengths reaches far better solutions than a random start.
 
+    Attributes
+    ----------
+    graph_method_ : {"products", "index", "cells", "none"}
+        How neighbours were found: exactly by products (dense data) or by an inverted index (sparse data), approximately
+        by cells of similar samples; or not at all, at strength 0.
+    graph_recall_ : float
+        The share of the nearest samples that the search found: 1.0 unless it was approximate, and then measured on 256
+        samples whose neighbours were also found exactly.
+
     Notes
     -----
     All-zero samples have no neighbours and no predictor. New samples are pulled towards the predictions from their
@@ -67,6 +78,11 @@ class LocalLearningNMF(PredictorParameters, LossBesidePenalty, OpenFactorization
 
     def _terms(self) -> list[Term]:
         return [fit_term(self.loss), self._local_learning(cast(float, self.local_strength))]
+
+    def _keep(self, terms: Sequence[BoundTerm], state: State) -> None:
+        super()._keep(terms, state)
+        origin = graph_origin(terms)
+        self.graph_method_, self.graph_recall_ = origin.search, origin.recall
 
     def _start(self, shape: tuple[int, int], dtype: Any) -> Start:
         kind = SpectralStart if self.init == "spectral" else NamedStart

@@ -228,10 +228,10 @@ class BoundNeighborGraph(BoundSmoothness):
 
 
 def graph_origin(terms: Iterable[BoundTerm]) -> GraphOrigin:
-    """Where the graph among the terms comes from, gauged or not."""
+    """Where the graph or the neighbours among the terms come from, gauged or not."""
     penalties = (term.penalty if isinstance(term, Gauged) else term for term in terms)
-    graphs = (term.origin for term in penalties if isinstance(term, BoundNeighborGraph))
-    return next(graphs, GraphOrigin("none"))
+    origins = (getattr(term, "origin", None) for term in penalties)
+    return next((origin for origin in origins if origin is not None), GraphOrigin("none"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,9 @@ from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor, dot64
 from ..core.units import Powers, no_function
-from ..graphs import local_predictors, nearest_neighbors, plan_search, rbf_bandwidth, warn_if_scattered
+from ..graphs import find_neighbors, local_predictors, nearest_neighbors, plan_search, rbf_bandwidth, warn_if_scattered
 from ..graphs.predictors import Kernel, check_predictors
+from .graph import GraphOrigin
 from .new_codes import BoundNewCodes
 from .penalties import check_strength
 from .smoothness import BoundSmoothness
@@ -66,12 +67,13 @@ class LocalLearning(Term):
         check_predictors(self.kernel, self.bandwidth, self.ridge)
         if X.missing is not None:
             raise ValueError("Neighbours cannot be found in data with missing entries; local learning needs them.")
-        links = nearest_neighbors(X.array, self.n_neighbors, self.metric)
+        found = find_neighbors(X.array, self.n_neighbors, self.metric)
+        links = found.links
         bandwidth = self.bandwidth
         if self.kernel == "rbf" and bandwidth is None:
             bandwidth = rbf_bandwidth(X.array, links)
         G = local_predictors(links, X.array, kernel=self.kernel, bandwidth=bandwidth, ridge=self.ridge)
-        return BoundLocalLearning(self, G, bandwidth, strength, X)
+        return BoundLocalLearning(self, G, bandwidth, strength, X, GraphOrigin(found.search, found.recall))
 
     @property
     def penalises(self) -> Factor:
@@ -94,10 +96,15 @@ class BoundLocalLearning(BoundSmoothness):
         G.
     residual : csr_array of shape (n_predicted, n_samples)
         I − G, its rows those of the samples that have a predictor.
+    origin : GraphOrigin
+        How the neighbours were found.
     """
 
-    def __init__(self, term: LocalLearning, G: Any, bandwidth: float | None, strength: float, X: Operand):
+    def __init__(
+        self, term: LocalLearning, G: Any, bandwidth: float | None, strength: float, X: Operand, origin: GraphOrigin
+    ):
         self.predictors = G
+        self.origin = origin
         self._term = term
         self._bandwidth = bandwidth
         self._strength = strength
