@@ -22,6 +22,7 @@ from . import (
     transform,
 )
 from .peers import CD, CD64, GENSIM, MINIBATCH, MU, NIMFA, TORCHNMF
+from .rcppml import RCPPML
 
 F64, F32 = np.float64, np.float32
 LIBRARIES = (CD, MU, MINIBATCH, TORCHNMF, NIMFA)
@@ -73,6 +74,10 @@ def full():
         "nmf-tdt2-peers": partial(nmf.against_peers, "tdt2", 50, F64, (CD, MU, MINIBATCH, TORCHNMF), sweeps=50),
         "nmf-tdt2-gensim": partial(nmf.against_peers, "tdt2", 50, F64, (GENSIM,), sweeps=5, our_sweeps=50),
         "nmf-tdt2": partial(nmf.near_the_best, "tdt2", 50, F64, (CD,), needed={CD.name: "≥ 2"}),
+        **{
+            f"nmf-{name}-rcppml": partial(nmf.against_peers, name, k, F64, (RCPPML,), our_sweeps=200)
+            for name, k in (("digits", 10), ("mnist", 10), ("tdt2", 50))
+        },
         **_counts(),
         **_replicates("cells"),
         "replicates-tdt2": partial(replicates.against_single_fits, "tdt2", dtype=F64),

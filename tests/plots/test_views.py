@@ -4,9 +4,17 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 from partwise import GraphNMF
-from partwise.plots import top_features, views
+from partwise.plots import (
+    CodesDisplay,
+    ComponentsDisplay,
+    ConvergenceDisplay,
+    SelectionDisplay,
+    top_features,
+    views,
+)
 from partwise.selection import Consensus, EntryValidation, RankEvidence
 
 
@@ -64,3 +72,16 @@ def test_history_is_still_a_dict(model):
 def test_without_matplotlib_there_are_tables(model, monkeypatch):
     monkeypatch.setattr(views, "find_spec", lambda name: None)
     assert not read(model.selection_).findall(".//img")
+
+
+def test_what_a_cell_ends_with_is_short(model):
+    """Displays are shown by their figure, and results as the table that print shows, never as arrays."""
+    displays = [
+        ComponentsDisplay.from_estimator(model, image_shape=(2, 3)),
+        ConvergenceDisplay.from_estimator(model),
+        SelectionDisplay.from_estimator(model),
+        CodesDisplay.from_estimator(model),
+    ]
+    pyplot.close("all")
+    assert all("array(" not in repr(display) and len(repr(display)) < 120 for display in displays)
+    assert repr(model.selection_) == str(model.selection_)

@@ -75,6 +75,8 @@ class Comparison:
     def __str__(self) -> str:
         return plain_table(self.outcomes)
 
+    __repr__ = __str__
+
     @property
     def n_components(self) -> int:
         """Of every method."""

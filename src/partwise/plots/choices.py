@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LINES, STARTS = (SHADES[4], SHADES[2]), ("the method's own start", "start from k-means")
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SelectionDisplay:
     """The criteria along the path of every chosen parameter; the choice is a vertical line.
 
@@ -141,7 +141,7 @@ def _places(values: Array) -> tuple[Array, bool]:
     return np.concatenate([[positive[0] ** 2 / positive[1]], positive]), True
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ConsensusDisplay:
     """The share of runs in which two samples are in one cluster, from 0 (never) to 1 (always).
 

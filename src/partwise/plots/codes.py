@@ -60,7 +60,7 @@ def finish_map(panel: Axes, groups: dict[Any, PathCollection], legend: bool) -> 
         panel.legend(fontsize=7, frameon=False, labelcolor=MUTED, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CodesDisplay:
     """The codes of samples in the plane, by t-SNE; distances between groups mean little.
 

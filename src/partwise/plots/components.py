@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TILE = 0.9
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ComponentsDisplay:
     """Learned parts, drawn as images or as bars of their largest features.
 

@@ -55,7 +55,7 @@ def term_shares(terms: Record) -> Array | None:
     return None if (values < 0).any() else 100 * values / np.maximum(values.sum(axis=0), 1e-300)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ConvergenceDisplay:
     """How the objective fell, by sweep and by time, and the share of each of its terms.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class GraphDisplay:
     """Samples as points and the links of a graph between them.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SIZE = (4.2, 2.8)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class StabilityDisplay:
     """Two curves over the number of components: the stability of the components, and the loss on hidden entries.
 

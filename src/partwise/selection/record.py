@@ -110,6 +110,8 @@ class Selection:
             tables.append("\n".join(lines))
         return "\n\n".join(tables)
 
+    __repr__ = __str__
+
     def _defaults(self) -> list[str]:
         return [f"{name} = {self.choice[name]:g} ({reason})" for name, reason in self.not_chosen.items()]
 
