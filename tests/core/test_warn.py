@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import told
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
@@ -80,7 +81,8 @@ def test_a_warning_points_at_the_line_of_the_user(name):
 def test_every_estimator_points_at_the_line_of_the_user(kind):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = kind(3, max_iter=1, tol=1e-14, random_state=0).fit(X)
+        model = kind(3, max_iter=1, tol=1e-14, random_state=0)
+        model.fit(X, **told(model, X))
     assert model.stop_reason_ == "converged" or caught
     assert all(warning.filename == __file__ for warning in caught)
 
