@@ -126,3 +126,16 @@ def test_a_component_that_vanished_says_nothing():
     whole = objective(Frobenius())
     expected = whole.optimality(at(W[:, :2], two))
     assert whole.optimality(at(W * [1, 1, 0], three)) == pytest.approx(expected, rel=1e-12)
+
+
+WEIGHTED = RNG.uniform(0.5, 2.0, size=10)
+
+
+@pytest.mark.parametrize("terms", [[Frobenius()], [Frobenius(), L1(0.3), L2(0.2)], [Frobenius(), Smoothness(CHAIN)]])
+@pytest.mark.parametrize("weight", [None, WEIGHTED])
+def test_the_measure_in_blocks_of_rows(terms, weight, monkeypatch):
+    data = as_operand(X, None, weight)
+    whole = Objective([term.bind(data, sample_weight=weight) for term in terms])
+    expected = whole.optimality(State(data, W, HT))
+    monkeypatch.setattr("partwise.core.objective.GAIN_ROWS", 3)
+    assert whole.optimality(State(data, W, HT)) == pytest.approx(expected, rel=1e-12)

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from .counts import Counts
 from .rounding import is_resolved
-from .rows import RowMatrix
+from .rows import Diagonal, RowMatrix
 from .squares import Squares
 from .tiles import Tile, Tiles
 from .types import Array, Factor, dot64
@@ -112,6 +112,27 @@ class Quadratic:
             up, down = coupling.halves(F)
             value += dot64(up, F) - (0.0 if down is None else dot64(down, F))
         return value
+
+    @property
+    def couples_rows(self) -> bool:
+        """Whether a row depends on others."""
+        return any(not (each.rows is None or isinstance(each.rows, Diagonal)) for each in self.couplings)
+
+    def of_rows(self, rows: slice) -> Quadratic:
+        """The part that belongs to some rows, where none is coupled to others."""
+
+        def cut(part: Array | None) -> Array | None:
+            return part if part is None or np.ndim(part) < 2 or len(part) == 1 else part[rows]
+
+        def cut_rows(coupling: Coupling) -> Coupling:
+            if coupling.rows is None:
+                return coupling
+            assert isinstance(coupling.rows, Diagonal)  # no rows are coupled
+            return Coupling(coupling.gram, Diagonal(coupling.rows.weights[rows]))
+
+        data = self.data[rows] if isinstance(self.data, np.ndarray) else self.data
+        couplings = tuple(map(cut_rows, self.couplings))
+        return replace(self, data=data, attract=cut(self.attract), repel=cut(self.repel), couplings=couplings)
 
     def split(self, F: Array, product: Callable[[], Array]) -> Split:
         """Its gradient in halves."""

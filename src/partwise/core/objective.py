@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,8 @@ from .types import CODES, COMPONENTS, FACTORS, Array, Factor
 if TYPE_CHECKING:
     from .term import BoundTerm
 
+# The halves N and P of the gradient for some rows.
+Halves = Callable[[slice], tuple[Array | float, Array | float]]
 # Rows of a factor whose gain is measured at a time.
 GAIN_ROWS = 2**16
 
@@ -123,30 +125,56 @@ class Objective:
         for factor in FACTORS:
             domain = self.domains[factor]
             if domain.measured:
-                F = state[factor]
-                gains.append(_gain(F, *domain.tangent(F, *self.split(state, factor).halves(), factor)))
+                gains.append(_gain(state[factor], self._halves(state, factor)))
         return max(gains)
 
+    def _halves(self, state: State, factor: Factor) -> Halves:
+        """The halves of the gradient along the domain, for some rows at a time."""
+        from .term import BoundTerm
 
-def _gain(F: Array, N: Array | float, P: Array | float) -> float:
-    N, P = np.broadcast_to(N, F.shape), np.broadcast_to(P, F.shape)
+        F, domain = state[factor], self.domains[factor]
+        plain = all(term.offers_quadratic and type(term).split is BoundTerm.split for term in self.terms)
+        if len(F) > GAIN_ROWS and plain and domain == NON_NEGATIVE:
+            parts = self.quadratics(state, factor)
+            if not any(part.couples_rows for part in parts):
+                # Each half of all rows, and what they are added up from, would be as large as the factor.
+                product = state.product(factor) if any(part.data is not None for part in parts) else F
+                return lambda rows: merge(
+                    part.of_rows(rows).split(F[rows], lambda: product[rows]) for part in parts
+                ).halves()
+        along = domain.tangent(F, *self.split(state, factor).halves(), factor)
+        N, P = (np.broadcast_to(half, F.shape) for half in along)
+        return lambda rows: (N[rows], P[rows])
+
+
+def _gain(F: Array, halves: Halves) -> float:
     # In blocks: in float64, all of these arrays would be many times as large as the factor.
-    blocks = [slice(start, start + GAIN_ROWS) for start in range(0, len(F), GAIN_ROWS)]
-    pull = sum(float(np.sum(F[rows] * P[rows].astype(np.float64))) for rows in blocks)
+    blocks = [slice(start, min(start + GAIN_ROWS, len(F))) for start in range(0, len(F), GAIN_ROWS)]
+    pull, mass, pushes = 0.0, np.zeros(F.shape[1]), np.zeros(F.shape[1])
+    for rows in blocks:
+        f, P = F[rows].astype(np.float64), _whole(halves(rows)[1], F[rows])
+        pull += float(np.sum(f * P))
+        mass += f.sum(axis=0)
+        pushes += P.sum(axis=0)
     if pull <= 0:
         return 0.0
-    mass, pushes = (sum(A[rows].astype(np.float64).sum(axis=0) for rows in blocks) for A in (F, P))
     # A column that has all but vanished has an infinite curvature, and makes no step.
     with np.errstate(over="ignore"):
         curvature = pushes / np.where(mass > 0, mass, 1)
     flat, gain = curvature <= 0, 0.0
     for rows in blocks:
         f = F[rows].astype(np.float64)
-        gradient = P[rows].astype(np.float64) - N[rows]
+        N, P = (_whole(half, f) for half in halves(rows))
+        gradient = P - N
         step = f - np.maximum(f - gradient / np.where(flat, 1, curvature), 0)
         step[:, flat] = 0
         gain += float(np.abs(step * gradient).sum())
     return gain / pull
+
+
+def _whole(half: Array | float, like: Array) -> Array:
+    """A half of the gradient in float64, for all rows."""
+    return np.broadcast_to(half, like.shape).astype(np.float64)
 
 
 def _distinct(names: list[str]) -> list[str]:

@@ -7,14 +7,9 @@ factors are extrapolated. No step can raise the objective.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-
-from ..core.forms import Coupling, Quadratic, Split
+from ..core.forms import Quadratic, Split
 from ..core.objective import Objective
 from ..core.operand import Operand
-from ..core.rows import Diagonal
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Array, Factor
@@ -109,7 +104,7 @@ class _Rows(BoundTerm):
     name = "others"
 
     def __init__(self, whole: Quadratic, rows: slice):
-        self._form = _sliced(whole, rows)
+        self._form = whole.of_rows(rows)
 
     def value(self, state: State) -> float:
         """Up to a constant."""
@@ -122,20 +117,3 @@ class _Rows(BoundTerm):
     def for_new(self, state: State) -> Term | None:
         """It lives for one step."""
         return None
-
-
-def _sliced(whole: Quadratic, rows: slice) -> Quadratic:
-    """The part of a quadratic, which couples no rows, that belongs to some rows."""
-
-    def cut(part: Array | None) -> Array | None:
-        return part if part is None or np.ndim(part) < 2 or len(part) == 1 else part[rows]
-
-    def cut_rows(coupling: Coupling) -> Coupling:
-        if coupling.rows is None:
-            return coupling
-        assert isinstance(coupling.rows, Diagonal)  # no rows are coupled
-        return Coupling(coupling.gram, Diagonal(coupling.rows.weights[rows]))
-
-    data = whole.data[rows] if isinstance(whole.data, np.ndarray) else whole.data
-    couplings = tuple(map(cut_rows, whole.couplings))
-    return replace(whole, data=data, attract=cut(whole.attract), repel=cut(whole.repel), couplings=couplings)
