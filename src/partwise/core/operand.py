@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from .indices import narrow
 from .rooms import MEMORY
 from .threads import Workers
-from .together import CodePass, CodeRows, beside, coded_together, columns_of, cut, results, zero_grams
+from .together import CodePass, CodeRows, beside, coded_together, columns_of, cut, results, wanting, zero_grams
 from .types import CODES, Array, Factor, sum_in_order
 
 Missing = Literal["nan", "unstored"] | None
@@ -329,11 +329,11 @@ class HeldOperand(Operand):
         if len(passes) == 1:
             return super().code_together(passes)
         columns = columns_of([each.Ht for each in passes])
-        k = columns[-1].stop
+        k, Ht = columns[-1].stop, wanting(passes)
 
         def part(rows: slice) -> tuple[Array, list[Array]]:
             total, grams = self._zero_sum(k, self.dtype), zero_grams(passes)
-            for block, weighted in coded_together(self, rows, passes, grams):
+            for block, weighted in coded_together(self, rows, passes, Ht, grams):
                 self._add_t_dot_rows(block, weighted, total)
             return total, grams
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from .operand import HeldOperand, Missing, Operand, entry_blocks
 from .reading import StoredRows
 from .scratch import Scratch
-from .together import CodePass, CodeRows, coded_together, columns_of, results, zero_grams
+from .together import CodePass, CodeRows, coded_together, columns_of, results, wanting, zero_grams
 from .types import Array, IntArray, dot64, sum_in_order
 
 # From this many components on a transposed copy of a sparse X pays off: its rows need no partial sums of m × k.
@@ -183,11 +183,11 @@ class SparseOperand(HeldOperand):
         n, k = self.shape[0], sum(each.Ht.shape[1] for each in passes)
         if len(passes) == 1 or k < LEAST_WIDTH:
             return super().code_together(passes)
-        codes = np.empty((n, k), self.dtype)
+        codes, Ht = np.empty((n, k), self.dtype), wanting(passes)
 
         def part(rows: slice) -> list[Array]:
             grams = zero_grams(passes)
-            for block, weighted in coded_together(self, rows, passes, grams):
+            for block, weighted in coded_together(self, rows, passes, Ht, grams):
                 codes[block] = weighted
             return grams
 

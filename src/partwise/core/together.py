@@ -39,15 +39,17 @@ class CodePass(NamedTuple):
 
 
 def coded_together(
-    X: HeldOperand, rows: slice, passes: Sequence[CodePass], grams: list[Array]
+    X: HeldOperand, rows: slice, passes: Sequence[CodePass], Ht: Array | None, grams: list[Array]
 ) -> Iterator[tuple[slice, Array]]:
-    """Every block of some rows with the weighted codes of all fits, side by side; adds to their Gram matrices."""
-    Ht = beside([each.Ht for each in passes])
+    """Every block of some rows with the weighted codes of all fits, side by side; adds to their Gram matrices.
+
+    Ht is what `wanting` says: what to multiply X by.
+    """
     places = columns_of([each.Ht for each in passes])
     for block in X._blocks(rows):
-        products = [each.product[block] for each in passes if each.product is not None]
-        # At the start of a batch all are known; later, those of a fit that joins it are too few to matter.
-        if len(products) < len(passes):
+        if Ht is None:
+            products = [each.product[block] for each in passes if each.product is not None]
+        else:
             stacked = X._dot_rows(block, Ht)
             products = [cut(stacked, place) for place in places]
         codes = []
@@ -57,6 +59,14 @@ def coded_together(
             gram += W.T @ weighted
             codes.append(weighted)
         yield block, beside(codes)
+
+
+def wanting(passes: Sequence[CodePass]) -> Array | None:
+    """The components of all fits side by side; None if all products with them are known.
+
+    They are at the start of a batch; later, those of a fit that joins it are too few to matter.
+    """
+    return beside([each.Ht for each in passes]) if any(each.product is None for each in passes) else None
 
 
 def beside(arrays: Sequence[Array]) -> Array:
