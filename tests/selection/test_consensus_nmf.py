@@ -15,6 +15,9 @@ from partwise import NMF, GraphNMF, SemiNMF, terms
 from partwise.graphs import find_neighbors
 from partwise.plots import StabilityDisplay
 from partwise.selection import ConsensusNMF
+from partwise.selection.programs import Programs, TooFewAgree
+from partwise.selection.rank_stability import compared
+from partwise.selection.ranks import EntryValidation
 
 RNG = np.random.RandomState(0)
 TRUTH = RNG.gamma(0.3, size=(4, 40))
@@ -74,6 +77,30 @@ def test_the_number_of_unequal_components_is_found():
     counts = rng.poisson(2 * mean / mean.mean()).astype(float)
     method = NMF(loss="kullback-leibler", tol=1e-3)
     assert ConsensusNMF(method, [4, 6, 7], n_replicates=5, n_splits=3, random_state=0).fit(counts).n_components_ == 6
+
+
+@pytest.mark.parametrize(
+    ("stabilities", "chosen"),
+    [
+        ((0.99, 0.95, 0.92, 0.8, 1.0), 4),  # about as stable as three
+        ((0.99, 0.95, 0.8, 0.92, 1.0), 5),
+        ((0.99, 0.95, 0.8, 0.8, 1.0), 3),
+        ((0.99, np.nan, 0.5, 0.4, 1.0), 4),  # fits with three do not agree
+    ],
+)
+def test_the_largest_stable_number_that_predicts_is_taken(stabilities, chosen):
+    # Three, four and five components predict about as well; two and six do not.
+    splits = np.array([[9.0, 9.1, 9.0], [1.0, 1.2, 1.1], [1.1, 1.0, 1.1], [1.0, 1.3, 1.05], [3.0, 3.1, 3.0]])
+    programs = {k + 2: _programs(stability) for k, stability in enumerate(stabilities)}
+    assert compared(programs, EntryValidation(np.arange(2, 7), splits)).chosen == chosen
+
+
+def _programs(stability):
+    if np.isnan(stability):
+        return TooFewAgree("The fits do not agree.")
+    nothing = np.zeros((1, 1))
+    ones = np.ones(1)
+    return Programs(nothing, nothing, nothing, ones, np.array([stability]), 0 * ones, ones, ones, ones, ones)
 
 
 def test_a_graph_is_left_out_of_predictions_and_found_once(monkeypatch):

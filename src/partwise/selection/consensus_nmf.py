@@ -45,9 +45,9 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         changed. Its `init` and `n_init` are not used.
     n_components : int or sequence of int, optional
         Number of components; by default that of the estimator. Of a sequence, the numbers that predict hidden entries
-        within a standard error of the best are considered, and the one with the most stable components is taken
-        (`rank_stability_`). The fits that predict have the loss and the penalties of the estimator, small further
-        penalties that keep codes of few known entries in bounds, and no graph.
+        within a standard error of the best are considered, and the largest is taken whose components are about as
+        stable as the most stable ones (`rank_stability_`). The fits that predict have the loss and the penalties of the
+        estimator, small further penalties that keep codes of few known entries in bounds, and no graph.
     n_replicates : int, default=100
         Number of fits, for each number of components.
     resample : {None, "samples", "counts"}, default=None

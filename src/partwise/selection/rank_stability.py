@@ -16,6 +16,9 @@ from .ranks import EntryValidation
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Stabilities that differ by no more count as the same.
+ABOUT = 0.05
+
 
 @dataclass(frozen=True, eq=False)
 class RankStability:
@@ -30,8 +33,8 @@ class RankStability:
     loss, loss_error : ndarray of shape (n_ranks,)
         Mean loss per hidden entry, and its standard error.
     chosen : int
-        Among the numbers whose loss exceeds the lowest by at most the standard error of the difference, the one with
-        the most stable components.
+        Among the numbers whose loss exceeds the lowest by at most the standard error of the difference, the largest
+        whose components are about as stable as the most stable ones.
     """
 
     n_components: IntArray
@@ -95,7 +98,9 @@ def compared(programs: dict[int, Programs | TooFewAgree], validation: EntryValid
     # All numbers are judged by the same hidden entries, so that what these have in common cancels.
     beyond = losses - losses[np.where(usable, validation.mean, np.inf).argmin()]
     good = usable & (beyond.mean(axis=1) <= beyond.std(axis=1, ddof=1) / np.sqrt(beyond.shape[1]))
-    chosen = int(validation.n_components[np.where(good, stability, -np.inf).argmax()])
+    # Few components are stable whatever the data, and predictions err towards few: as stable is good enough.
+    stable = good & (stability >= stability[good].max() - ABOUT)
+    chosen = int(validation.n_components[stable].max())
     return RankStability(validation.n_components, stability, errors, validation.mean, validation.error, chosen)
 
 
