@@ -47,9 +47,10 @@ fast way where few entries are zero, can be made there too, and never rise. On t
 are zero, they end like this after {sweeps} sweeps of both:
 """
 END = """\
-Below β = 1 they lead to worse minima, so `solver="auto"` keeps the multiplicative rules. Between 1 and 2 they end lower
-here, but of sparse data they need every entry of blocks of W H as well, and have been tried on little else: the rules
-stay the default there too, until more is known. Made by `python -m studies.zeros`.
+Below β = 1 they lead to worse minima. Between 1 and 2 they end lower from random starts, but far higher from the
+default one: it is zero in many places, W H is then next to zero at zeros of X, the curvature y^(β−2) there is next to
+infinite, and steps that cannot rise are short. So `solver="auto"` keeps the multiplicative rules for both. Made by
+`python -m studies.zeros`.
 
 ## Other programs
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from partwise.core import counts as module
-from partwise.core.counts import DenseCounts, SparseCounts
+from partwise.core.counts import SparseCounts, counts_of
 from partwise.core.types import CODES, COMPONENTS
 
 RNG = np.random.RandomState(0)
@@ -38,9 +38,8 @@ def test_both_ways_of_storing_give_the_same(monkeypatch, factor, weights, sample
     stored = sp.csr_array(X)
     rows = np.repeat(np.arange(len(X)), np.diff(stored.indptr))
     at = None if np.ndim(by_entry) == 0 else np.broadcast_to(by_entry, X.shape)[rows, stored.indices]
-    for counts in (DenseCounts(X, weights, sample_weight), SparseCounts(stored, at)):
-        for _ in range(2):  # lists may be kept for the second time
-            values, weighed = rebuilt(counts, factor)
-            np.testing.assert_array_equal(values, known)
-            np.testing.assert_allclose(weighed, known * by_entry)
+    for counts in (counts_of(X, weights, sample_weight), SparseCounts(stored, at)):
+        values, weighed = rebuilt(counts, factor)
+        np.testing.assert_array_equal(values, known)
+        np.testing.assert_allclose(weighed, known * by_entry)
         np.testing.assert_allclose(counts.total(), (known * by_entry).sum())

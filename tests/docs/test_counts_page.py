@@ -25,4 +25,8 @@ def test_rows_of_the_studies_become_lines():
     assert starts[2:] == [
         "| TDT2, counts of words, 10 components | 2 | 0.9000 | 0.9500 | 1.0000 | 1.0500 | 1.1000 | 1 |"
     ]
-    assert zeros.table([["0.5", "0", "11", "2", "10", "1"]])[2:] == ["| 0.5 | 1 | 1.100 | 1.100–1.100 | 2.0 |"]
+    ends = zeros.table([["0.5", "0", "11", "2", "10", "1"], ["0.5", "default", "9", "1", "10", "2"]])
+    assert ends[2:] == [
+        "| 0.5 | 1 random | 1.100 | 1.100–1.100 | 2.0 |",
+        "| 0.5 | the default | 0.900 | 0.900–0.900 | 0.5 |",
+    ]

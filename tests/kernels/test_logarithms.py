@@ -172,19 +172,39 @@ def test_rows_on_the_simplex_and_held_entries(seed):
             assert phi(ended[i]) <= best + 1e-6 * (1 + abs(best))
 
 
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("zeros", [0.0, 0.5])
+def test_long_rows_make_the_steps_of_short_ones(zeros, held):
+    """A count divided into many parts leaves φ as it is; zeros of f may grow, which a row of many chunks finds late."""
+    counts, F, G = problem(3)
+    F[np.random.RandomState(3).uniform(size=F.shape) < zeros] = 0
+    F[:, 0] += 0.1
+    parts = CHUNK // 4
+    many = sp.csr_array(
+        (np.repeat(counts.data / parts, parts), np.repeat(counts.indices, parts), counts.indptr * parts), counts.shape
+    )
+    assert np.diff(many.indptr).max() > 2 * CHUNK
+    linear, ridge = np.ascontiguousarray(G.sum(axis=0)[None]), np.full((1, 4), 0.1)
+    stays = np.arange(4)[None] == 3 if held else None
+    short, long = (step(x, F, G, linear, ridge, held=stays)[0] for x in (counts, many))
+    np.testing.assert_allclose(long, short, rtol=1e-9, atol=1e-12)
+    assert not zeros or ((F == 0) & (long > 0)).any()
+
+
 @pytest.mark.parametrize("m", [40, CHUNK + 3])
 def test_models_of_rows_and_the_bound_on_their_steps(m):
     counts, F, G = problem(1, m=m)
     entries, x, y = (counts.indptr, counts.indices, counts.data), counts.toarray(), F @ G.T
-    pulls, grams = np.empty_like(F), np.empty((len(F), 4, 4))
-    model_rows(*entries, G, 1e-100, F, pulls, grams)
+    pulls, grams, responses = np.empty_like(F), np.empty((len(F), 4, 4)), np.empty_like(F)
+    model_rows(*entries, G, 1e-100, F, pulls, grams, responses)
+    np.testing.assert_allclose(responses, np.einsum("iab,ib->ia", grams, F), rtol=1e-12)
     np.testing.assert_allclose(pulls, (x / y) @ G, rtol=1e-12)
     np.testing.assert_allclose(grams, np.einsum("ip,pa,pb->iab", x / y**2, G, G) / 2, rtol=1e-12)
     rng = np.random.RandomState(1)
     for length in (0.01, 0.3, 1.0):
         wanted = length * rng.uniform(-1, 1, size=F.shape) * F
         steps = wanted.copy()
-        bound = bound_rows(*entries, G, 1e-100, F, steps)
+        bound = bound_rows(*entries, G, 1e-100, F, grams, steps)
         t = steps @ G.T / y
         assert (x * (t - np.log1p(t))).sum() <= bound
         assert t[x > 0].min() >= -0.7 - 1e-12

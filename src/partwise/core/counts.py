@@ -100,7 +100,7 @@ class SparseCounts(Counts):
 
 
 class DenseCounts(Counts):
-    """Entries of an array, listed block by block: once if they are few, otherwise whenever needed.
+    """Entries of an array, most of them positive, listed block by block whenever they are needed.
 
     Parameters
     ----------
@@ -114,21 +114,12 @@ class DenseCounts(Counts):
         self._X = X
         self._weights = weights
         self._sample_weight = sample_weight
-        positive = sum(int(np.count_nonzero(x > 0)) for x in np.array_split(X, max(1, X.nbytes // BLOCK_BYTES)))
-        self._kept: dict[tuple[Factor, int], CountRows] | None = {} if positive <= MOST_KEPT * X.size else None
 
     def blocks(self, factor: Factor, rows: slice) -> Iterator[CountRows]:
         """Lists of the positive entries, each block as large as the cache."""
         step = max(1, BLOCK_BYTES // (self._X.itemsize * self._X.shape[1 if factor == CODES else 0]))
         for start in range(rows.start, rows.stop, step):
-            block = slice(start, min(start + step, rows.stop))
-            if self._kept is None:
-                yield self._listed(factor, block)
-                continue
-            known = self._kept.get((factor, start))
-            if known is None or known.rows != block:
-                known = self._kept[factor, start] = self._listed(factor, block)
-            yield known
+            yield self._listed(factor, slice(start, min(start + step, rows.stop)))
 
     def _listed(self, factor: Factor, rows: slice) -> CountRows:
         from ..kernels.sparse import list_positive
@@ -151,3 +142,26 @@ class DenseCounts(Counts):
         """The sum of all counts."""
         n = self._X.shape[0]
         return sum(float(block.counts.sum(dtype=np.float64)) for block in self.blocks(CODES, slice(0, n)))
+
+
+def counts_of(X: Array, weights: Array | None = None, sample_weight: Array | None = None) -> Counts:
+    """Entries of an array, as lists that are kept if they are few; the parameters are those of `DenseCounts`."""
+    from ..kernels.sparse import list_positive
+
+    pieces = list(_pieces(X))
+    positive = sum(int(np.count_nonzero(X[rows] > 0)) for rows in pieces)
+    if positive > MOST_KEPT * X.size:
+        return DenseCounts(X, weights, sample_weight)
+    indptr, indices, values = list_positive(X)
+    listed = sp.csr_array((values, indices, indptr), shape=X.shape)
+    at = None if sample_weight is None else np.repeat(sample_weight, np.diff(indptr))
+    if weights is not None:
+        own = np.concatenate([weights[rows][X[rows] > 0] for rows in pieces])
+        at = own if at is None else own * at
+    return SparseCounts(listed, at)
+
+
+def _pieces(X: Array) -> Iterator[slice]:
+    """Its rows in pieces as large as the cache."""
+    step = max(1, BLOCK_BYTES // max(X.itemsize * X.shape[1], 1))
+    return (slice(start, start + step) for start in range(0, len(X), step))

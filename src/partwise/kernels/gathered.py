@@ -25,6 +25,15 @@ def gather(indices: Array, G: Array, g: Array) -> None:
             g[j, p] = G[i, j]
 
 
+@compiled(nogil=True)
+def gather_some(indices: Array, G: Array, columns: Array, g: Array) -> None:
+    """The same for some columns j."""
+    for p in range(len(indices)):
+        i = np.uint64(indices[p])
+        for j in columns:
+            g[j, p] = G[i, j]
+
+
 @compiled(fastmath=FAST, nogil=True)
 def dot(a: Array, b: Array) -> float:
     """Σ_p a_p b_p."""
@@ -32,6 +41,24 @@ def dot(a: Array, b: Array) -> float:
     for p in range(len(a)):
         total += a[p] * b[p]
     return total
+
+
+@compiled(fastmath=FAST, nogil=True)
+def add_dots(g: Array, v: Array, out: Array) -> None:
+    """out[j] += Σ_p v_p g[j, p], four sums at a time: one alone would wait for its own additions."""
+    k, zero = len(out), v[0] * 0
+    for j in range(0, k, 4):
+        # At the edge a row stands in for those that do not exist, and its result is not used.
+        g0, g1, g2, g3 = g[j], g[min(j + 1, k - 1)], g[min(j + 2, k - 1)], g[min(j + 3, k - 1)]
+        q0, q1, q2, q3 = zero, zero, zero, zero
+        for p in range(len(v)):
+            q0 += v[p] * g0[p]
+            q1 += v[p] * g1[p]
+            q2 += v[p] * g2[p]
+            q3 += v[p] * g3[p]
+        sums = (q0, q1, q2, q3)
+        for i in range(min(4, k - j)):
+            out[j + i] += sums[i]
 
 
 @compiled(fastmath=FAST, nogil=True)

@@ -9,19 +9,29 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.types import Array
-from .gathered import CHUNK, WIDTH, add_products, dot, gather
+from .gathered import CHUNK, WIDTH, add_dots, add_products, dot, gather
 from .logarithms import along, bend, combine, invert
 from .options import compiled
 
 # A step that shrinks an entry of b by more than this share is shortened to it.
 MOST_SHRINKAGE = 0.7
+# Up to this shrinkage of an entry of f its row is bounded without its counts.
+MUCH = 0.5
 
 
 @compiled(nogil=True)
 def model_rows(
-    indptr: Array, indices: Array, counts: Array, G: Array, floor: float, F: Array, pulls: Array, grams: Array
+    indptr: Array,
+    indices: Array,
+    counts: Array,
+    G: Array,
+    floor: float,
+    F: Array,
+    pulls: Array,
+    grams: Array,
+    responses: Array,
 ) -> None:
-    """pulls = Σ_p c_p g_p / b_p and grams = ½ Σ_p c_p g_p g_pᵀ / b_p² of every row, with b = f · g."""
+    """pulls = Σ_p c_p g_p / b_p, grams = ½ Σ_p c_p g_p g_pᵀ / b_p² and gram · f of every row, with b = f · g."""
     k = F.shape[1]
     g, scaled, columns = np.empty((k, WIDTH), F.dtype), np.empty((k, WIDTH), F.dtype), np.arange(k)
     b, y, v = np.empty((3, CHUNK), F.dtype)
@@ -35,42 +45,55 @@ def model_rows(
             gather(indices[start:stop], G, g)
             combine(g, F[i], columns, b[:size])
             invert(c, b[:size], floor, y[:size], v[:size])
-            for j in range(k):
-                pulls[i, j] += dot(g[j, :size], v[:size])
+            add_dots(g, v[:size], pulls[i])
             bend(c, y[:size], v[:size])
             add_products(g, v[:size], columns, scaled, Q)
         for a in range(k):
             for other in range(a + 1):
                 Q[a, other] *= 0.5
                 Q[other, a] = Q[a, other]
+        for a in range(k):
+            responses[i, a] = dot(Q[a], F[i])
 
 
 @compiled(nogil=True)
-def bound_rows(indptr: Array, indices: Array, counts: Array, G: Array, floor: float, F: Array, steps: Array) -> float:
+def bound_rows(
+    indptr: Array, indices: Array, counts: Array, G: Array, floor: float, F: Array, grams: Array, steps: Array
+) -> float:
     """A bound from above on the sum over rows of Σ_p c_p (t_p − log(1 + t_p)), t = d · g / b, with d the steps.
 
-    Steps that go too far are shortened, in place.
+    `grams` are those of the models. Steps that go too far are shortened, in place. Since b is a sum of f_j g_pj, it
+    nowhere shrinks by a larger share than the entry of f that shrinks most: only rows where this is much are gathered.
     """
     k = F.shape[1]
     g, columns = np.empty((k, WIDTH), F.dtype), np.arange(k)
     b, z, y, pull = np.empty((4, CHUNK), F.dtype)
     total = 0.0
     for i in range(len(F)):
-        bent, tau = 0.0, 0.0
-        for start in range(indptr[i], indptr[i + 1], CHUNK):
-            stop = min(start + CHUNK, indptr[i + 1])
-            c, size = counts[start:stop], stop - start
-            gather(indices[start:stop], G, g)
-            combine(g, F[i], columns, b[:size])
-            combine(g, steps[i], columns, z[:size])
-            invert(c, b[:size], floor, y[:size], pull[:size])
-            curvature, shrinkage = along(c, y[:size], z[:size])
-            bent += curvature
-            tau = max(tau, shrinkage)
+        f, d, bent, tau = F[i], steps[i], 0.0, 0.0
+        for j in range(k):
+            if d[j] < 0:
+                tau = max(tau, -d[j] / f[j])
+        if tau <= MUCH:
+            for j in range(k):
+                if d[j] != 0:
+                    bent += 2 * d[j] * dot(grams[i, j], d)
+        else:
+            tau = 0.0
+            for start in range(indptr[i], indptr[i + 1], CHUNK):
+                stop = min(start + CHUNK, indptr[i + 1])
+                c, size = counts[start:stop], stop - start
+                gather(indices[start:stop], G, g)
+                combine(g, f, columns, b[:size])
+                combine(g, d, columns, z[:size])
+                invert(c, b[:size], floor, y[:size], pull[:size])
+                curvature, shrinkage = along(c, y[:size], z[:size])
+                bent += curvature
+                tau = max(tau, shrinkage)
         if tau > MOST_SHRINKAGE:
             length = steps.dtype.type(MOST_SHRINKAGE / tau)
             for j in range(k):
-                steps[i, j] *= length
+                d[j] *= length
             bent *= length * length
             tau = MOST_SHRINKAGE
         total += bent * (0.5 + tau / 3 / (1 - tau))

@@ -24,7 +24,7 @@ import numpy as np
 
 from ..core.types import Array
 from .dispersion import artanh_series, slack, soft_length, soften
-from .gathered import CHUNK, WIDTH, add_products, dot, gather
+from .gathered import CHUNK, WIDTH, add_dots, add_products, dot, gather, gather_some
 from .options import FAST, compiled
 from .row_models import add_common, energy_of_common, exchange, gradient_of_common, solve_model
 
@@ -115,6 +115,18 @@ def sum_of_logs(c: Array, x: Array, b: Array, mantissa: Array, bits: Array) -> f
 
 
 @compiled(nogil=True)
+def _add_curvature(
+    c: Array, y: Array, b: Array, alpha: Array, g: Array, columns: Array, scaled: Array, v: Array, Q: Array
+) -> None:
+    """Add the second derivatives of a chunk, for some columns, to Q; v is memory."""
+    own = v[: len(c)]
+    bend(c, y, own)
+    if len(alpha) > 0:
+        soften(alpha, b, own)
+    add_products(g, own, columns, scaled, Q)
+
+
+@compiled(nogil=True)
 def _newton_step(
     f: Array,
     indices: Array,
@@ -145,21 +157,30 @@ def _newton_step(
     """
     k, count = len(f), len(c)
     gradient, d, lowest, slope = small[0], small[1], small[2], small[3]
-    v = small[4]
-    # A row of one chunk is gathered once.
-    whole = count <= CHUNK
+    v, every, chosen = small[4], columns[0], columns[1]
+    # A row of one chunk is gathered once. Products of a longer one are added up while it is gathered for the gradient,
+    # for the entries that can surely move.
+    whole, n_sure = count <= CHUNK, 0
     for j in range(k):
-        columns[j] = j
+        if not held[j] and f[j] > 0:
+            chosen[n_sure] = j
+            n_sure += 1
         gradient[j] = linear[j] + 2 * ridge[j] * f[j]
     gradient_of_common(B, weight, f, gradient)
+    sure = chosen[:n_sure]
+    Q[:n_sure, :n_sure] = 0
+    d[:k] = 0
     for start in range(0, count, CHUNK):
         stop = min(start + CHUNK, count)
         gather(indices[start:stop], G, g)
-        combine(g, f, columns, b[start:stop])
+        combine(g, f, every, b[start:stop])
         pull = v[: stop - start]
         invert(c[start:stop], b[start:stop], floor, y[start:stop], pull)
-        for j in range(k):
-            gradient[j] -= dot(g[j, : stop - start], pull)
+        add_dots(g, pull, d[:k])
+        if not whole:
+            _add_curvature(c[start:stop], y[start:stop], b[start:stop], alpha[start:stop], g, sure, scaled, v, Q)
+    for j in range(k):
+        gradient[j] -= d[j]
     # The slope at which an entry is worth its place.
     par = 0.0
     if keeps_sum:
@@ -168,22 +189,20 @@ def _newton_step(
     width = 0
     for j in range(k):
         if not held[j] and (f[j] > 0 or gradient[j] < par):
-            columns[width] = j
+            chosen[width] = j
             gradient[width] = gradient[j]
             lowest[width] = -f[j]
             width += 1
     if width == 0:
         return 0.0
-    active = columns[:width]
-    Q[:width, :width] = 0
-    for start in range(0, count, CHUNK):
-        stop = min(start + CHUNK, count)
-        if not whole:
-            gather(indices[start:stop], G, g)
-        bend(c[start:stop], y[start:stop], v[: stop - start])
-        if len(alpha) > 0:
-            soften(alpha[start:stop], b[start:stop], v[: stop - start])
-        add_products(g, v[: stop - start], active, scaled, Q)
+    active = chosen[:width]
+    if whole or width > n_sure:
+        Q[:width, :width] = 0
+        for start in range(0, count, CHUNK):
+            stop = min(start + CHUNK, count)
+            if not whole:
+                gather_some(indices[start:stop], G, active, g)
+            _add_curvature(c[start:stop], y[start:stop], b[start:stop], alpha[start:stop], g, active, scaled, v, Q)
     add_common(B, weight, active, Q)
     for a in range(width):
         Q[a, a] += 2 * ridge[active[a]]
@@ -203,7 +222,7 @@ def _newton_step(
     for start in range(0, count, CHUNK):
         stop = min(start + CHUNK, count)
         if not whole:
-            gather(indices[start:stop], G, g)
+            gather_some(indices[start:stop], G, active, g)
         combine(g, slope, active, z[start:stop])
         curvature, shrinkage = along(c[start:stop], y[start:stop], z[start:stop])
         bent += curvature
@@ -299,7 +318,8 @@ def newton_rows(
         longest = max(longest, indptr[i + 1] - indptr[i])
     b, y, z = np.empty(longest, F.dtype), np.empty(longest, F.dtype), np.empty(longest, F.dtype)
     g, scaled, Q = np.empty((k, WIDTH), F.dtype), np.empty((k, WIDTH), F.dtype), np.empty((k, k), F.dtype)
-    columns, small = np.empty(k, np.int64), np.empty((5, max(k, CHUNK)), F.dtype)
+    columns, small = np.empty((2, k), np.int64), np.empty((5, max(k, CHUNK)), F.dtype)
+    columns[0] = np.arange(k)
     mantissa, given = np.empty(longest, np.float64), np.empty(k, F.dtype)
     bits = mantissa.view(np.int64)
     alpha = np.empty(longest if dispersion.size > 0 else 0, F.dtype)

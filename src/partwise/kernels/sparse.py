@@ -129,11 +129,11 @@ def list_positive(x: Array) -> tuple[Array, Array, Array]:
         for j in range(m):
             found += x[i, j] > 0
         indptr[i + 1] = indptr[i] + found
-    indices, values = np.empty(indptr[n], np.int32), np.empty(indptr[n], x.dtype)
+    # One entry longer: every entry is written, and only a positive one is not overwritten. A branch costs more.
+    indices, values = np.empty(indptr[n] + 1, np.int32), np.empty(indptr[n] + 1, x.dtype)
     p = 0
     for i in range(n):
         for j in range(m):
-            if x[i, j] > 0:
-                indices[p], values[p] = j, x[i, j]
-                p += 1
-    return indptr, indices, values
+            indices[p], values[p] = j, x[i, j]
+            p += x[i, j] > 0
+    return indptr, indices[:p], values[:p]

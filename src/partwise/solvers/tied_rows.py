@@ -16,8 +16,8 @@ from ..core.types import CODES, Array, dot64
 from .multilevel import Chain
 from .systems import assemble, system_of
 
-# Passes over all rows.
-PASSES = 8
+# Passes over all rows. Each but the last goes further by this share of its step: information travels over more links.
+PASSES, FURTHER = 4, 0.75
 # From this tightness on a pass over models is worth its cost; the models may take this many bytes.
 TIED, MODEL_BYTES = 0.1, 2**27
 
@@ -51,23 +51,27 @@ def moved_together(objective: Objective, state: State, chain: Chain) -> Array | 
         return None
     G = np.ascontiguousarray(state.Ht)
     linear = np.broadcast_to(form.linear - 2 * system.push, F.shape)
-    pulls, grams = np.empty_like(F), np.empty((n, k, k), F.dtype)
+    pulls, grams, responses = np.empty_like(F), np.empty((n, k, k), F.dtype), np.empty_like(F)
 
     def model(rows: slice) -> None:
         for block in form.counts.blocks(CODES, rows):
             own = block.rows
-            model_rows(*block.entries[:3], G, form.floor, F[own], pulls[own], grams[own])
+            model_rows(*block.entries[:3], G, form.floor, F[own], pulls[own], grams[own], responses[own])
 
     state.X.map_rows(model, n)
-    targets = np.matmul(grams, F[:, :, None])[:, :, 0] + (pulls - linear) / 2
+    targets = responses + (pulls - linear) / 2
     new, zero, unused = F.copy(), np.zeros((1, k), F.dtype), np.empty(0)
     links = chain.of(system.coupled, new)
-    for _ in range(PASSES):
+    for turn in range(PASSES):
+        before = new.copy()
         descend_own(grams, targets, zero, system.D, system.scale, *links, 0, 1, 0.0, 0, new, unused)
+        if turn + 1 < PASSES:
+            np.maximum(new + F.dtype.type(FURTHER) * (new - before), 0, out=new)
+            links = chain.of(system.coupled, new)
     steps = new - F
     change = 0.0
     for block in form.counts.blocks(CODES, slice(0, n)):
-        change += bound_rows(*block.entries[:3], G, form.floor, F[block.rows], steps[block.rows])
+        change += bound_rows(*block.entries[:3], G, form.floor, F[block.rows], grams[block.rows], steps[block.rows])
     # Some steps are shorter now.
     change += dot64(linear - pulls, steps)
     for part in objective.quadratics(state, CODES):

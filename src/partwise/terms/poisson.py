@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.counts import Counts, DenseCounts, SparseCounts
+from ..core.counts import Counts, SparseCounts, counts_of
 from ..core.forms import Logarithmic
 from ..core.operand import BLOCK_BYTES, Operand
 from ..core.state import State
@@ -82,7 +82,7 @@ class BoundKullbackLeibler(BoundDivergence):
             x = sp.csr_array(X.array)
             counts = SparseCounts(x, self._stored_weights(x))
         else:
-            counts = DenseCounts(X.array, self._weights, s)
+            counts = counts_of(X.array, self._weights, s)
         return counts, counts.total()
 
     def _stored_weights(self, x: sp.csr_array) -> Array | None:
