@@ -1,7 +1,7 @@
 """Data that are not in memory: sources of row blocks, which `fit`, `transform`, `predict` and `score` take as they are.
 
-Data sets of h5py, arrays of zarr and backed AnnData need nothing from here. Any other object with a shape, a dtype and
-a method `blocks` is a source too, see :class:`RowBlocks`.
+Data sets of h5py, arrays of zarr, backed AnnData and dask arrays need nothing from here. Any other object with a shape,
+a dtype and a method `blocks` is a source too, see :class:`RowBlocks`.
 
 >>> import os, tempfile
 >>> import numpy as np
@@ -13,7 +13,20 @@ a method `blocks` is a source too, see :class:`RowBlocks`.
 (3, 30)
 """
 
+from .core.cluster import ClusterError
+from .core.dask_rows import DaskRows
 from .core.reading import BlockError
 from .core.sources import ArrayRows, CodesOnDisk, CsrRows, NpyFile, RowBlocks
+from .core.spread_operand import memory_chunks
 
-__all__ = ["ArrayRows", "BlockError", "CodesOnDisk", "CsrRows", "NpyFile", "RowBlocks"]
+__all__ = [
+    "ArrayRows",
+    "BlockError",
+    "ClusterError",
+    "CodesOnDisk",
+    "CsrRows",
+    "DaskRows",
+    "NpyFile",
+    "RowBlocks",
+    "memory_chunks",
+]

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from partwise import NMF, ConstrainedNMF
 from partwise.blocks import BlockError
-from partwise.core.dask_rows import DaskBlocks, DaskRows, dask_source
+from partwise.core.dask_rows import ChunkBlocks, ChunkRows, dask_source
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -46,8 +46,8 @@ def test_fits_are_those_of_arrays_in_memory(X, sizes):
 
 def test_chunks_of_one_size_can_be_read_anywhere():
     alike, ragged = dask_source(chunked(DENSE, (250, 250, 100))), dask_source(chunked(DENSE, (100, 300, 200)))
-    assert type(alike) is DaskRows
-    assert type(ragged) is DaskBlocks
+    assert type(alike) is ChunkRows
+    assert type(ragged) is ChunkBlocks
     np.testing.assert_array_equal(alike.rows(240, 510), DENSE[240:510])
     np.testing.assert_array_equal(np.concatenate(list(ragged.blocks())), DENSE)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
+from ..core.dask_rows import is_dask, mapped
 from ..core.distinct import count_distinct
 from ..core.threads import one_thread
 from ..core.types import Array, IntArray
@@ -48,7 +50,7 @@ class Assignment:
         n_starts: int = KMEANS_STARTS,
         sample_weight: Array | None = None,
     ):
-        self._codes = codes
+        self._codes: Any = codes
         self._rule = rule
         self._seed = seed
         self._n_clusters = codes.shape[1] if n_clusters is None else n_clusters
@@ -63,34 +65,51 @@ class Assignment:
         if self._learned is not None:
             return self._learned
         raw, centres = (self._codes.argmax(axis=1), None) if self._rule == "argmax" else self._cluster()
-        used, labels = np.unique(raw, return_inverse=True)
+        used, labels = _without_gaps(raw)
         k = self._n_clusters
         if len(used) < k:
             warn(f"The codes give {len(used)} clusters, not n_components={k}; labels run from 0 to {len(used) - 1}.")
-        self._learned = labels.astype(np.intp).ravel(), used if centres is None else centres[used]
+        self._learned = self._beside_codes(labels), used if centres is None else centres[used]
         return self._learned
 
-    def _cluster(self) -> tuple[IntArray, Array]:
-        codes, weight = self._codes, self._sample_weight
-        if self._trusted is not None:
-            codes, weight = codes[self._trusted], None if weight is None else weight[self._trusted]
-        sampled = len(codes) > MOST_CODES
-        if sampled:
-            rows = np.sort(np.random.RandomState(self._seed).choice(len(codes), SAMPLED_CODES, replace=False))
-            codes, weight = codes[rows], None if weight is None else weight[rows]
+    def _beside_codes(self, labels: Any) -> Any:
+        """Labels as a dask array, if the codes are one."""
+        if not is_dask(self._codes) or is_dask(labels):
+            return labels
+        import dask.array as da
+
+        return da.from_array(labels, chunks=(self._codes.chunks[0],))
+
+    def _cluster(self) -> tuple[Any, Array]:
+        n, weight = len(self._codes), self._sample_weight
+        rows = np.arange(n) if self._trusted is None else np.flatnonzero(self._trusted)
+        if len(rows) > MOST_CODES:
+            rows = rows[np.sort(np.random.RandomState(self._seed).choice(len(rows), SAMPLED_CODES, replace=False))]
+        codes = np.asarray(self._codes if len(rows) == n else self._codes[rows])
         # Codes are narrow: threads would spend more time waiting than working.
         with one_thread():
             n_clusters = count_distinct(codes, self._n_clusters)
-            labels, centres = cluster(codes, n_clusters, self._n_starts, self._seed, weight)
-            everywhere = labels if self._trusted is None and not sampled else _nearest(self._codes, centres)
-            return everywhere, centres
+            given = None if weight is None else weight[rows]
+            labels, centres = cluster(codes, n_clusters, self._n_starts, self._seed, given)
+            if len(rows) < n:
+                return _nearest_everywhere(self._codes, centres), centres
+            return labels, centres
 
     def for_new(self) -> Assignment:
         """The rule without the training codes, which are labelled first."""
         _, places = self._learn()
-        other = Assignment(self._codes[:0], self._rule, self._seed, self._n_clusters)
+        other = Assignment(
+            np.empty((0, self._codes.shape[1]), self._codes.dtype), self._rule, self._seed, self._n_clusters
+        )
         other._learned = np.empty(0, np.intp), places
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Codes and labels on workers go along with a model that leaves this process.
+        held = {name: np.asarray(value) if is_dask(value) else value for name, value in vars(self).items()}
+        if self._learned is not None:
+            held["_learned"] = np.asarray(self._learned[0]), self._learned[1]
+        return held
 
     @property
     def codes(self) -> Array:
@@ -116,6 +135,24 @@ def _those_that_count(trusted: Array | None, weight: Array | None) -> Array | No
     counting = [mask for mask in (trusted, None if weight is None else weight > 0) if mask is not None]
     both = np.logical_and.reduce(counting) if counting else None
     return None if both is None or both.all() or not both.any() else both
+
+
+def _without_gaps(raw: Any) -> tuple[IntArray, Any]:
+    """The labels that occur, and which of them everyone has."""
+    if not is_dask(raw):
+        used, labels = np.unique(raw, return_inverse=True)
+        return used, labels.astype(np.intp).ravel()
+    import dask.array as da
+
+    used = da.unique(raw).compute()
+    return used, raw.map_blocks(partial(np.searchsorted, used), dtype=np.intp)
+
+
+def _nearest_everywhere(codes: Any, places: Array) -> Any:
+    """The nearest place of every code; of a dask array when it is asked for."""
+    if is_dask(codes):
+        return mapped(codes, partial(_nearest, places=places), None, np.dtype(np.intp))
+    return _nearest(codes, places)
 
 
 def _nearest(codes: Array, places: Array) -> IntArray:

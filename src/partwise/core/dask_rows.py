@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .cluster import Cluster, current_client
 from .types import Array
 
 REFUSED_COLUMNS = (
@@ -22,13 +24,66 @@ REFUSED_COLUMNS = (
 UNKNOWN_SIZES = "X does not know how many rows its chunks have. Call X.compute_chunk_sizes() first, which counts them."
 
 
+class DaskRows:
+    """A dask array or DataFrame, with the client whose workers a fit should use.
+
+    Without it, `fit` uses the current client of the process, if there is one. What a fit leaves on the workers of
+    another client (`embedding_`, `labels_`) is computed inside ``with client.as_current():``.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask DataFrame
+        In chunks of whole rows.
+    client : distributed.Client or False, optional
+        By default the current one. False reads X chunk by chunk on this machine.
+    patience : float, default=60
+        Seconds to wait for a worker when there is none, before the fit ends with an error.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from partwise import NMF
+    >>> from partwise.blocks import DaskRows
+    >>> X = da.random.default_rng(0).random((500, 30), chunks=(100, 30))
+    >>> NMF(3, random_state=0, max_iter=20, tol=0).fit(DaskRows(X, client=False)).components_.shape
+    (3, 30)
+    """
+
+    def __init__(self, X: Any, client: Any = None, patience: float = 60.0):
+        if not is_dask(X):
+            raise TypeError(f"DaskRows needs a dask array or DataFrame, not {type(X).__name__}.")
+        self.X = collection_of(X)
+        self.client = client
+        self.patience = patience
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Samples × features, as far as dask knows them."""
+        return tuple(self.X.shape)
+
+
 def is_dask(X: Any) -> bool:
-    """Whether X is an array or a DataFrame of dask."""
+    """Whether X is an array or a DataFrame of dask, with or without a client."""
+    if isinstance(X, DaskRows):
+        return True
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
+
+
+def collection_of(X: Any) -> Any:
+    """The array or DataFrame itself."""
+    return X.X if isinstance(X, DaskRows) else X
+
+
+def cluster_of(X: Any) -> Cluster | None:
+    """The workers that are to fit X; None if it is to be read on this machine."""
+    given = X if isinstance(X, DaskRows) else DaskRows(X)
+    client = current_client() if given.client is None else given.client
+    return None if client is None or client is False else Cluster(client, given.patience)
 
 
 def is_frame(X: Any) -> bool:
     """Whether it is one of pandas' frames in partitions."""
+    X = collection_of(X)
     return hasattr(X, "map_partitions") and hasattr(X, "_meta")
 
 
@@ -37,6 +92,7 @@ def as_chunks(X: Any) -> Any:
 
     The rows of a DataFrame's partitions are counted, which computes them once.
     """
+    X = collection_of(X)
     if is_frame(X):
         _check_columns(X)
     chunks = X.to_dask_array(lengths=True) if is_frame(X) else X
@@ -58,7 +114,7 @@ def _check_columns(X: Any) -> None:
         raise ValueError(f"X must hold numbers; its columns {', '.join(map(repr, texts[:5]))} do not. Leave them out.")
 
 
-class DaskBlocks:
+class ChunkBlocks:
     """The rows of a dask array in order, a chunk at a time; chunks without rows are passed over.
 
     Parameters
@@ -73,6 +129,16 @@ class DaskBlocks:
         self.dtype = np.dtype(chunks.dtype)
         sizes = chunks.chunks[0]
         self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+
+    @property
+    def slices(self) -> list[slice]:
+        """The rows of every chunk that has some."""
+        return [slice(int(start), int(stop)) for start, stop in pairwise(self._starts) if stop > start]
+
+    def delayed(self) -> list[Any]:
+        """These chunks, not computed."""
+        sizes = np.diff(self._starts)
+        return [part for part, size in zip(self._chunks.to_delayed().ravel(), sizes, strict=True) if size]
 
     def blocks(self) -> Iterator[Any]:
         """All rows."""
@@ -92,7 +158,7 @@ class DaskBlocks:
         return of_size(as_block(chunk), int(self._starts[number]), int(self._starts[number + 1]), number)
 
 
-class DaskRows(DaskBlocks):
+class ChunkRows(ChunkBlocks):
     """The same where all chunks, but the last, have as many rows: any of them can be read."""
 
     def __init__(self, chunks: Any):
@@ -107,12 +173,12 @@ class DaskRows(DaskBlocks):
         return whole[begin : begin + stop - start]
 
 
-def dask_source(X: Any) -> DaskBlocks:
+def dask_source(X: Any) -> ChunkBlocks:
     """The source of rows of a dask array or DataFrame, read on this machine."""
     chunks = as_chunks(X)
     sizes = chunks.chunks[0]
     alike = len(set(sizes[:-1])) <= 1 and 0 < sizes[-1] <= sizes[0] if sizes else False
-    return (DaskRows if alike else DaskBlocks)(chunks)
+    return (ChunkRows if alike else ChunkBlocks)(chunks)
 
 
 def as_block(chunk: Any) -> Any:
@@ -149,6 +215,7 @@ def mapped(X: Any, function: Callable[[Any], Array], n_columns: int | None, dtyp
     import dask
     import dask.array as da
 
+    X = collection_of(X)
     if not is_frame(X) and X.ndim == 2 and len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
     parts = list(np.ravel(X.to_delayed()))

@@ -15,10 +15,11 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from .annotated import empty_table, is_annotated, matrix_of
-from .dask_rows import is_dask, is_frame
+from .dask_rows import ChunkBlocks, cluster_of, collection_of, is_dask, is_frame
 from .indices import canonical_csr
 from .reading import StoredRows
 from .sources import RowBlocks, as_source
+from .spread_rows import ClusterRows
 from .types import Array
 
 FLOATS = (np.float64, np.float32)
@@ -56,6 +57,7 @@ def read_data(
     estimator: Any = None,
     reset: bool = False,
     stored: bool = False,
+    spread: bool = False,
 ) -> Any:
     """X as a float32 or float64 array or as a canonical float `csr_array`; copied only if it must be converted.
 
@@ -78,18 +80,20 @@ def read_data(
         Whether the estimator learns these now.
     stored : bool, default=False
         Whether the reader takes rows in blocks; then it must check the entries.
+    spread : bool, default=False
+        Whether it also takes them on workers, where the chunks of a dask array go if there is a client.
     """
     names = _named_table(X) if estimator is not None else None
     X = matrix_of(X)
     # A dask array need not fit to be read whole.
     source = as_source(X) if stored or not is_dask(X) else None
     if source is not None and stored:
-        return _stored(source, min_samples, estimator, reset, names)
+        return _stored(_rows_of(source, X, spread), min_samples, estimator, reset, names)
     if source is X:
         raise TypeError(
             IN_BLOCKS.format(name=name, reader="this function" if estimator is None else type(estimator).__name__)
         )
-    X = readable(X, name)
+    X = readable(collection_of(X), name)
     if sp.issparse(X):
         X = canonical_csr(X, name)
     rules: dict[str, Any] = {
@@ -117,12 +121,19 @@ def _named_table(X: Any) -> Any:
     """A DataFrame without rows that has the names of the features, of data that are no DataFrame themselves."""
     if is_annotated(X):
         return empty_table(X)
-    return X._meta if is_dask(X) and is_frame(X) else None
+    return collection_of(X)._meta if is_dask(X) and is_frame(X) else None
 
 
-def _stored(source: RowBlocks, min_samples: int, estimator: Any, reset: bool, names: Any) -> StoredRows:
-    """Rows that are read when needed, their number and width checked."""
-    X = StoredRows(source)
+def _rows_of(source: RowBlocks, X: Any, spread: bool) -> StoredRows:
+    """Rows that are read here, or stay on workers."""
+    cluster = cluster_of(X) if spread and isinstance(source, ChunkBlocks) else None
+    if cluster is None or not isinstance(source, ChunkBlocks):
+        return StoredRows(source)
+    return ClusterRows(source, cluster)
+
+
+def _stored(X: StoredRows, min_samples: int, estimator: Any, reset: bool, names: Any) -> StoredRows:
+    """Rows that are not in memory, their number and width checked."""
     for count, least, things in ((X.shape[0], min_samples, "sample"), (X.shape[1], 1, "feature")):
         if count < least:
             raise ValueError(

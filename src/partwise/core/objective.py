@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -124,8 +124,12 @@ class Objective:
         gains = [0.0]
         for factor in FACTORS:
             domain = self.domains[factor]
-            if domain.measured:
+            if not domain.measured:
+                continue
+            if isinstance(state[factor], np.ndarray):
                 gains.append(_gain(state[factor], self._halves(state, factor)))
+            else:
+                gains.append(_gain_elsewhere(state[factor], *self._along(state, factor)))
         return max(gains)
 
     def _halves(self, state: State, factor: Factor) -> Halves:
@@ -142,9 +146,12 @@ class Objective:
                 return lambda rows: merge(
                     part.of_rows(rows).split(F[rows], lambda: product[rows]) for part in parts
                 ).halves()
-        along = domain.tangent(F, *self.split(state, factor).halves(), factor)
-        N, P = (np.broadcast_to(half, F.shape) for half in along)
+        N, P = (np.broadcast_to(half, F.shape) for half in self._along(state, factor))
         return lambda rows: (N[rows], P[rows])
+
+    def _along(self, state: State, factor: Factor) -> tuple[Array | float, Array | float]:
+        """These halves, for all rows."""
+        return self.domains[factor].tangent(state[factor], *self.split(state, factor).halves(), factor)
 
 
 def _gain(F: Array, halves: Halves) -> float:
@@ -170,6 +177,21 @@ def _gain(F: Array, halves: Halves) -> float:
         step[:, flat] = 0
         gain += float(np.abs(step * gradient).sum())
     return gain / pull
+
+
+def _gain_elsewhere(F: Any, N: Any, P: Any) -> float:
+    """The same of codes on workers, where whatever goes row by row is computed."""
+    F, N, P = (part if isinstance(part, float) else part.astype(np.float64, copy=False) for part in (F, N, P))
+    gradient, pull = P - N, float(np.sum(F * P))
+    if pull <= 0:
+        return 0.0
+    mass = F.sum(axis=0)
+    pushes = P.sum(axis=0) if np.shape(P) == F.shape else np.broadcast_to(P, F.shape).sum(axis=0)
+    with np.errstate(over="ignore"):
+        curvature = pushes / np.where(mass > 0, mass, 1)
+    flat = curvature <= 0
+    step = (F - np.maximum(F - gradient / np.where(flat, 1, curvature), 0)) * ~flat
+    return float(np.abs(step * gradient).sum()) / pull
 
 
 def _whole(half: Array | float, like: Array) -> Array:

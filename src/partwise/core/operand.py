@@ -66,6 +66,8 @@ class Operand(ABC):
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     lent: bool = False
+    # Whether the rows, and the codes with them, are on the workers of a cluster.
+    spread: ClassVar[bool] = False
     # Products of more columns than this gain little.
     best_columns: ClassVar[int] = 200
 
@@ -157,6 +159,19 @@ class Operand(ABC):
     @abstractmethod
     def take(self, rows: Array) -> Operand:
         """The chosen rows, as a new operand in memory."""
+
+    def placed(self, W: Any) -> Any:
+        """Codes where the rows are: as they are, unless these are on workers."""
+        return W
+
+    def by_pieces(self, function: Callable[[Operand], Array], width: int) -> Array:
+        """What a function of samples, which are treated separately, gives for all; `width` columns."""
+        if self.in_memory:
+            return function(self)
+        out = self.room.empty((self.shape[0], width), self.dtype)
+        for rows, piece in self.pieces():
+            out[rows] = function(piece)
+        return out
 
     def pieces(self) -> Iterator[tuple[slice, Operand]]:
         """Consecutive rows as operands in memory, for samples that are treated separately: all at once, if they fit."""

@@ -11,6 +11,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -56,6 +57,51 @@ class Facts:
     smallest: float
     largest: float
     has_nan: bool
+
+    @classmethod
+    def of_all(cls, parts: list[Facts]) -> Facts:
+        """Those of all blocks."""
+        return cls(
+            sparse=bool(parts) and parts[-1].sparse,
+            nnz=sum(part.nnz for part in parts),
+            smallest=min((part.smallest for part in parts), default=0.0),
+            largest=max((part.largest for part in parts), default=0.0),
+            has_nan=any(part.has_nan for part in parts),
+        )
+
+
+def inspected(block: Any, first: int, dtype: Any, if_nan: str | None, if_negative: str | None) -> Facts:
+    """What is known about a block whose first row has this number; refuses what must not be in it.
+
+    Parameters
+    ----------
+    block : ndarray or csr_array
+    first : int
+    dtype : dtype
+        Of the fit.
+    if_nan : str or None
+        What to do about NaN, as a sentence; None allows it.
+    if_negative : str or None
+        The same for negative entries, with a place for the row.
+    """
+    sparse = sp.issparse(block)
+    values, nnz = (block.data, block.nnz) if sparse else (block, 0)
+    if not values.size:
+        return Facts(sparse, nnz, 0.0, 0.0, False)
+    low, high = float(values.min()), float(values.max())
+    has_nan = bool(np.isnan(low))
+    if has_nan:
+        if if_nan is not None:
+            raise ValueError(f"Input X contains NaN in row {first + _first_row(block, np.isnan)}. {if_nan}")
+        low, high = float(np.fmin.reduce(values, axis=None)), float(np.fmax.reduce(values, axis=None))
+        low, high = (0.0, 0.0) if np.isnan(low) else (low, high)
+    if np.isinf(low) or np.isinf(high):
+        raise ValueError(
+            f"Input X contains infinity or a value too large for {dtype} in row {first + _first_row(block, np.isinf)}."
+        )
+    if low < 0 and if_negative is not None:
+        raise ValueError(if_negative.format(row=first + _first_row(block, lambda x: x < 0)))
+    return Facts(sparse, nnz, min(0.0, low), max(0.0, high), has_nan)
 
 
 @dataclass(frozen=True)
@@ -131,29 +177,10 @@ class StoredRows:
         if_negative : str or None
             The same for negative entries.
         """
-        smallest, largest, has_nan, nnz, sparse = 0.0, 0.0, False, 0, False
-        for first, block in ahead(self._units([slice(0, self.shape[0])])):
-            sparse = sp.issparse(block)
-            values = block.data if sparse else block
-            nnz += block.nnz if sparse else 0
-            if not values.size:
-                continue
-            low, high = float(values.min()), float(values.max())
-            if np.isnan(low):
-                has_nan = True
-                if if_nan is not None:
-                    raise ValueError(f"Input X contains NaN in row {first + _first_row(block, np.isnan)}. {if_nan}")
-                low, high = float(np.fmin.reduce(values, axis=None)), float(np.fmax.reduce(values, axis=None))
-                low, high = (0.0, 0.0) if np.isnan(low) else (low, high)
-            if np.isinf(low) or np.isinf(high):
-                raise ValueError(
-                    f"Input X contains infinity or a value too large for {self.dtype} in row "
-                    f"{first + _first_row(block, np.isinf)}."
-                )
-            if low < 0 and if_negative is not None:
-                raise ValueError(if_negative.format(row=first + _first_row(block, lambda x: x < 0)))
-            smallest, largest = min(smallest, low), max(largest, high)
-        self._facts = Facts(sparse, nnz, smallest, largest, has_nan)
+        blocks = ahead(self._units([slice(0, self.shape[0])]))
+        self._facts = Facts.of_all(
+            [inspected(block, first, self.dtype, if_nan, if_negative) for first, block in blocks]
+        )
 
     def scaled(self, exponent: float) -> StoredRows:
         """The same rows times two to a power."""
@@ -377,11 +404,13 @@ class _named:
 def ahead(items: Iterator[T]) -> Iterator[T]:
     """The same items, fetched by a thread while those before them are in use."""
     done: Any = object()
+    # What is current here, such as a client of dask, is so in the thread.
+    run: Any = copy_context().run
     with ThreadPoolExecutor(1) as pool:
-        coming: deque[Future[T]] = deque(pool.submit(next, items, done) for _ in range(UNITS_AHEAD))
+        coming: deque[Future[T]] = deque(pool.submit(run, next, items, done) for _ in range(UNITS_AHEAD))
         try:
             while (item := coming.popleft().result()) is not done:
-                coming.append(pool.submit(next, items, done))
+                coming.append(pool.submit(run, next, items, done))
                 yield item
         finally:
             for future in coming:

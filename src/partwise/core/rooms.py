@@ -19,9 +19,17 @@ COPIED_BYTES = 2**24
 
 
 class Room:
-    """The memory of the process."""
+    """The memory of the process.
+
+    Attributes
+    ----------
+    on_disk : bool
+    elsewhere : bool
+        Whether the codes of a fit are not in this memory.
+    """
 
     on_disk = False
+    elsewhere = False
 
     def empty(self, shape: tuple[int, int], dtype: Any) -> Array:
         """An array to be filled."""
@@ -55,6 +63,7 @@ class DiskRoom(Room):
     """
 
     on_disk = True
+    elsewhere = True
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = Path(path).absolute()

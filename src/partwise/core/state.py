@@ -31,7 +31,7 @@ class State:
 
     def __init__(self, X: Operand, W: Array, Ht: Array):
         self.X = X
-        self.W = W
+        self.W: Array = X.placed(W)
         self.Ht = Ht
         # Results by the factors they depend on: one of them, or both.
         self._memo: dict[Factor | None, dict[Hashable, Any]] = {CODES: {}, COMPONENTS: {}, None: {}}

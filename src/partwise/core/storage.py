@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from .operand import HeldOperand, Missing, Operand, entry_blocks
 from .reading import StoredRows
 from .scratch import Scratch
+from .spread_rows import ClusterRows
 from .together import CodePass, CodeRows, coded_together, columns_of, results, wanting, zero_grams
 from .types import Array, IntArray, dot64, sum_in_order
 
@@ -311,6 +312,10 @@ def fitted_energy(W: Array, Ht: Array, weight: Array | None = None) -> float:
 
 def as_operand(X: Any, missing: Missing = None, sample_weight: Array | None = None) -> Operand:
     """Wrap validated data, without copying them: an array or sparse matrix, or rows that are read when needed."""
+    if isinstance(X, ClusterRows):
+        from .spread_operand import SpreadOperand
+
+        return SpreadOperand(X, missing, sample_weight)
     if isinstance(X, StoredRows):
         from .stored import StoredOperand
 

@@ -27,6 +27,8 @@ class Term(ABC):
         The parameter of estimators that sets its strength, by which a problem finds it.
     compares : bool
         Whether it compares X with W H, entry by entry, and has a field `weights` for them.
+    spreads : bool
+        Whether it needs only sums over the samples and functions of every row, which workers can compute.
     dual : bool
         Whether it is for components made of samples, and bound to their features.
     order : float or None
@@ -44,6 +46,7 @@ class Term(ABC):
 
     strength_name: ClassVar[str] = ""
     compares: ClassVar[bool] = False
+    spreads: ClassVar[bool] = False
     dual: ClassVar[bool] = False
     settles_scale: ClassVar[bool] = False
     ignores_weights: ClassVar[bool] = False

@@ -137,7 +137,7 @@ def no_function(name: str, value: Any) -> None:
 
 def _shift(codes: Array, exponent: float) -> int:
     """The power of two by which codes must be smaller, or larger, to keep all their digits and be finite."""
-    length = float(np.abs(codes).max(initial=0.0))
+    length = float(np.abs(codes).max()) if codes.size else 0.0
     if length == 0:
         return 0
     limits, reached = np.finfo(codes.dtype), math.log2(length) + exponent

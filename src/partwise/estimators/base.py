@@ -13,6 +13,7 @@ from ..callbacks import CallbackSupport, Fit, as_callbacks, fitting, sklearn_cal
 from ..callbacks.base import Interruption
 from ..clusters import Assignment
 from ..core import CODES, COMPONENTS, Array, IntArray, Operand, Unit, is_lent, scaled
+from ..core.dask_rows import cluster_of, is_dask
 from ..persistence import Persistent
 from ..plots.convergence import FitHistory
 from ..selection.choice import choose
@@ -144,7 +145,10 @@ class BaseFactorization(
         given = X
         for term in self._terms():
             term.seeing(given)
-        X, exponent = check_X(self, X, self.missing, reset=True)
+        spread = is_dask(X) and cluster_of(X) is not None
+        if spread:
+            self._check_workers()
+        X, exponent = check_X(self, X, self.missing, reset=True, spread=True)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
         ranks = grids.get("n_components")
         if ranks is None or not ranks.refined:
@@ -174,7 +178,8 @@ class BaseFactorization(
         self.embedding_ = operand.room.kept(self.embedding_)
         clustered = self._clustered(operand.room.guarded(self.embedding_), operand)
         self._assignment = Assignment(clustered, self.assign, seed, trusted=self._trusted(), sample_weight=weight)
-        self._bring_outside(unit)
+        with operand.at_work():
+            self._bring_outside(unit)
         if unit.exponent:
             self.embedding_ = operand.room.kept(self.embedding_)
         return self

@@ -71,6 +71,7 @@ class Factorization(Attaching, LabelledFactorization):
     """
 
     _takes_blocks = True
+    _takes_workers = True
 
     terms: Annotated[Sequence[Term] | None, list, tuple, None] = None
     codes: DomainName | Domain = "non-negative"

@@ -22,7 +22,7 @@ from ..core import (
     read_data,
     scaled,
 )
-from ..core.dask_rows import is_dask, is_frame, mapped
+from ..core.dask_rows import collection_of, is_dask, is_frame, mapped
 from ..core.domains import NON_NEGATIVE, Domain
 from ..solvers import code_samples, coding_terms
 from ..terms import BetaDivergence
@@ -234,6 +234,7 @@ class FittedFactorization(TransformerMixin):
 
 def _float_of(X: Any) -> Any:
     """The type of the codes of a dask array or DataFrame."""
+    X = collection_of(X)
     types = {np.dtype(kind) for kind in X.dtypes} if is_frame(X) else {np.dtype(X.dtype)}
     return np.dtype(np.float32 if types == {np.dtype(np.float32)} else np.float64)
 

@@ -85,6 +85,7 @@ class NMF(CodeIntervals, KnownComponents, Dispersion, LossScale, StreamingFactor
     """
 
     _takes_blocks = True
+    _takes_workers = True
 
     l1_codes: NonNegative = 0.0
     l2_codes: NonNegative = 0.0

@@ -35,6 +35,8 @@ class Posing(ABC):
     _auto_init: ClassVar[str] = "nndsvda"
     # The solver that "auto" stands for; "auto" leaves it to the terms and domains.
     _auto_solver: ClassVar[Any] = "auto"
+    # Whether rows may be on the workers of a cluster, if terms and domains allow it.
+    _takes_workers: ClassVar[bool] = False
     # The powers of the multiplicative rules as their paper prints them; None uses those that provably descend.
     _printed_powers: ClassVar[dict[Factor, float] | None] = None
 
@@ -51,10 +53,30 @@ class Posing(ABC):
         """What the method uses of y: classes as integers, −1 for unknown. Most methods use nothing."""
         return None
 
+    def _check_workers(self) -> None:
+        """Refuse what cannot be fitted on the workers of a cluster, before any work."""
+        terms = [term for term in self._terms() if getattr(term, "strength", None) != 0]
+        odd: list[str] = [type(term).__name__ for term in terms if not term.spreads]
+        odd += [f"{factor} {domain.words}" for factor, domain in self._domains().items() if domain != NON_NEGATIVE]
+        for name in ("missing", "weighting"):
+            value = getattr(self, name, None)
+            odd += [f"{name}={value!r}"] if value is not None else []
+        if self.solver not in ("auto", "coordinate"):
+            odd.append(f"solver={self.solver!r}")
+        if odd or not self._takes_workers:
+            raise ValueError(
+                f"{type(self).__name__} cannot be fitted on the workers of a cluster"
+                f"{f' with {odd[0]}' if self._takes_workers else ''}: NMF and Factorization with the squared error and "
+                "ℓ1 or ℓ2 penalties on complete data can. Give partwise.blocks.DaskRows(X, client=False) to read X "
+                "chunk by chunk on this machine."
+            )
+
     def _operand(self, X: Any, weight: Array | None) -> Operand:
         """Checked data as solvers see them, with the weights that samples have in the fit."""
         operand = self._weighed(as_operand(X, what_is_missing(X, self.missing), weight))
         refuse_unknown(operand)
+        if operand.spread and weight is not None and not weight.all():
+            raise ValueError("Samples of weight zero cannot be on workers. Leave these rows out of X.")
         return operand
 
     def _powers(self, terms: Sequence[Term]) -> Powers:

@@ -17,11 +17,14 @@ NEGATIVE = (
 )
 
 
-def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool, min_samples: int = 1) -> tuple[Any, int]:
+def check_X(
+    estimator: Any, X: Any, missing: Missing, *, reset: bool, min_samples: int = 1, spread: bool = False
+) -> tuple[Any, int]:
     """X as a float array or `csr_array`, or `StoredRows`, non-negative unless the estimator's tags allow otherwise.
 
-    It is copied only if it must be converted. Also returns an even e such that X / 2^e has values of order one, or 0 if
-    X can be used as it is (`estimators.units`).
+    It is copied only if it must be converted. With `spread`, chunks of a dask array go to workers, if there are any.
+    Also returns an even e such that X / 2^e has values of order one, or 0 if X can be used as it is
+    (`estimators.units`).
     """
     name = type(estimator).__name__
     X = read_data(
@@ -32,6 +35,7 @@ def check_X(estimator: Any, X: Any, missing: Missing, *, reset: bool, min_sample
         estimator=estimator,
         reset=reset,
         stored=getattr(estimator, "_takes_blocks", False),
+        spread=spread,
     )
     positive = get_tags(estimator).input_tags.positive_only
     if isinstance(X, StoredRows):
@@ -186,7 +190,7 @@ def check_size(X: Any, n_components: int) -> None:
     shape, instead = X.shape, "Choose fewer components."
     n_rows = sum(shape)
     if isinstance(X, StoredRows):
-        n_rows = shape[1] if X.room.on_disk else n_rows
+        n_rows = shape[1] if X.room.elsewhere else n_rows
         instead = "Choose fewer components, or keep the codes on disk: partwise.blocks.CodesOnDisk(X, path)."
     needed = 6 * n_rows * n_components * X.dtype.itemsize
     check_fits(needed, f"n_components={n_components} on data of shape {shape}", instead)

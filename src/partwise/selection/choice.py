@@ -229,11 +229,12 @@ def _defaults(problem: Problem, grids: Mapping[str, Grid]) -> dict[str, Any]:
 
 
 def _sample(problem: Problem) -> Problem:
-    """Some of the rows, if there are many. A graph or weights given by the user, even as a function, are for all."""
+    """Some of the rows, if there are many, in memory. A graph or weights of the user, even a function, are for all."""
     X, y, n = problem.X, problem.labels, problem.X.shape[0]
-    if n <= MOST_ROWS or given_graph(problem) is not None or any(fit.weights is not None for fit in problem.fits):
+    for_all = given_graph(problem) is not None or any(fit.weights is not None for fit in problem.fits)
+    if for_all or (n <= MOST_ROWS and X.in_memory):
         return problem
-    rows = np.sort(problem.rng.choice(n, MOST_ROWS, replace=False))
+    rows = np.sort(problem.rng.choice(n, MOST_ROWS, replace=False)) if n > MOST_ROWS else np.arange(n)
     weight = None if X.sample_weight is None else X.sample_weight[rows]
     return problem.on(as_operand(X.take(rows).array, X.missing, weight), None if y is None else y[rows])
 

@@ -55,15 +55,10 @@ def code_samples(
         Most passes over a row.
     """
     terms = list(terms)
-    if X.in_memory:
-        return _coded(terms, X, Ht, codes, max_passes)
-    W = X.room.empty((X.shape[0], Ht.shape[1]), X.dtype)
-    for rows, piece in X.pieces():
-        W[rows] = _coded(terms, piece, Ht, codes, max_passes)
-    return W
+    return X.by_pieces(partial(_coded, terms, Ht, codes, max_passes), Ht.shape[1])
 
 
-def _coded(terms: list[Term], X: Operand, Ht: Array, codes: Domain, max_passes: int) -> Array:
+def _coded(terms: list[Term], Ht: Array, codes: Domain, max_passes: int, X: Operand) -> Array:
     """The same for samples in memory."""
     start = None
     with X.at_work():

@@ -6,9 +6,12 @@ its minimum for the other (`kernels.descent`). Both factors are then extrapolate
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from ..core.objective import Objective
+from ..core.row_pass import RowPass
 from ..core.rows import RowMatrix
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
@@ -68,21 +71,19 @@ class Coordinate(Extrapolating):
             yield wanted(self._objective, state, CODES)
             W = self._descend(system, state, CODES, passes)
             return state.replace(CODES, W if last is None else self._extrapolated(W, last, beta, np.empty_like(W))), W
-        W = state.X.room.empty(state.W.shape, state.W.dtype)
-        plain = W if last is None else self._memory_of(last, state)
-
-        def code_rows(rows: slice, product: Array) -> Array:
-            F = W[rows] if last is None else np.empty(product.shape, W.dtype)
-            system.descend_rows(rows, state.W[rows], product, passes, PASS_TOLERANCE, jointly=True, out=F)
-            if last is None:
-                return F
-            self._extrapolated(F, last[rows], beta, W[rows])
-            plain[rows] = F
-            return W[rows]
-
-        coding = Coding(state, code_rows)
+        run = RowPass(
+            _Descent(system, passes, None if last is None else beta, self.least_share),
+            (state.W,) if last is None else (state.W, last),
+            lambda: self._memory(state, last),
+        )
+        coding = Coding(state, run)
         yield [coding]
-        return state.with_codes(W, coding.pull, coding.gram), plain
+        return state.with_codes(run.results[-1], coding.pull, coding.gram), run.results[0]
+
+    def _memory(self, state: State, last: Array | None) -> tuple[Array, ...]:
+        """Memory for the codes before extrapolation, and for those after it."""
+        W = state.X.room.empty(state.W.shape, state.W.dtype)
+        return (W,) if last is None else (self._memory_of(last, state), W)
 
     def _improve_components(self, state: State) -> Steps[State]:
         yield wanted(self._objective, state, COMPONENTS)
@@ -147,6 +148,48 @@ class Coordinate(Extrapolating):
 
         state.X.map_rows(code_rows, len(W))
         return W
+
+
+@dataclass(frozen=True)
+class _Descent:
+    """Passes over a block of rows, and a step further in the same direction.
+
+    Attributes
+    ----------
+    system : RowSystem
+    passes : int
+    beta : float or None
+        How far to extrapolate; None: not at all.
+    least_share : float
+        An extrapolated entry keeps at least this share of its value.
+    """
+
+    system: RowSystem
+    passes: int
+    beta: float | None
+    least_share: float
+
+    @property
+    def n_results(self) -> int:
+        """The codes before and after extrapolation."""
+        return 1 if self.beta is None else 2
+
+    def __call__(self, rows: slice, product: Array, given: tuple[Array, ...], out: tuple[Array, ...]) -> Array:
+        """The codes to start from, and those of the last sweep, are given."""
+        from ..kernels.descent import step_further
+
+        # Memory for the first result may be that of the last codes, which are still to be read.
+        F = out[0] if self.beta is None else np.empty(product.shape, out[0].dtype)
+        self.system.descend_rows(rows, given[0], product, self.passes, PASS_TOLERANCE, jointly=True, out=F)
+        if self.beta is None:
+            return F
+        step_further(F, given[1], self.beta, self.least_share, out[1])
+        out[0][:] = F
+        return out[1]
+
+    def of(self, rows: slice) -> _Descent:
+        """The same on some of the rows."""
+        return replace(self, system=self.system.of(rows))
 
 
 def _pull(system: RowSystem, state: State, factor: Factor) -> Array:

@@ -97,10 +97,10 @@ def normalise(state: State, unit: Factor | None, domains: Mapping[Factor, Domain
     held = held_columns(state, unit, domains)
     dead = np.flatnonzero((state.norms(unit) == 0) & ~held)
     if len(dead):
-        F, other = state[unit].copy(), state[OTHER[unit]].copy()
-        F[:, dead], other[:, dead] = 0, 0
+        F, alive = state[unit].copy(), np.ones(state[unit].shape[1], state[unit].dtype)
+        F[:, dead], alive[dead] = 0, 0
         F[_strongest(state, unit), dead] = 1
-        state = state.replace(unit, F).replace(OTHER[unit], other)
+        state = state.replace(unit, F).replace(OTHER[unit], state[OTHER[unit]] * alive)
     norms = state.norms(unit)
     return rescaled(state, unit, np.where((norms > 0) & ~held, norms, 1))
 

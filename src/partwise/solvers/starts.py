@@ -131,21 +131,22 @@ def _tall_svd(X: Operand, rank: int, Q: Array) -> tuple[Array, Array, Array]:
     XᵀX Q and QᵀXᵀX Q are sums over the rows. Singular values below the root of the machine precision, relative to the
     first, are lost; a start does not need them.
     """
-
-    def product(rows: slice, XQ: Array) -> Array:
-        return XQ
-
     for _ in range(5):
-        Q = qr(X.code(Q, product)[0].astype(np.float64), mode="economic")[0].astype(X.dtype)
-    gram = X.code(Q, product)[1].astype(np.float64)
+        Q = qr(X.code(Q, _as_it_is)[0].astype(np.float64), mode="economic")[0].astype(X.dtype)
+    gram = X.code(Q, _as_it_is)[1].astype(np.float64)
     values, vectors = eigh((gram + gram.T) / 2)
     order = np.argsort(-values, kind="stable")[:rank]
     s = np.sqrt(np.maximum(values[order], 0)).astype(X.dtype)
     V = np.ascontiguousarray((Q @ vectors[:, order]).astype(X.dtype))
-    U = X.dot(V)
+    U = np.asarray(X.dot(V))
     limits = np.finfo(s.dtype)
     U /= np.maximum(s, max(limits.eps * s[0], limits.tiny))
     return U, s, V
+
+
+def _as_it_is(rows: slice, product: Array) -> Array:
+    """The product itself, as the codes of a pass over the rows."""
+    return product
 
 
 def _norm(vector: Array, weight: Array | None = None) -> Any:
@@ -172,7 +173,7 @@ def clusters_everywhere(X: Operand, k: int, seed: int) -> tuple[IntArray, Array]
     n, weight = X.shape[0], X.sample_weight
     rows = np.sort(np.random.RandomState(seed).choice(n, min(n, max(CLUSTERED_ROWS, k)), replace=False))
     _, centres = cluster(X.take(rows).narrow_array, k, 1, seed, None if weight is None else weight[rows])
-    products = X.dot(np.ascontiguousarray(centres.T.astype(X.dtype)))
+    products = np.asarray(X.dot(np.ascontiguousarray(centres.T.astype(X.dtype))))
     return (0.5 * np.einsum("ij,ij->i", centres, centres) - products).argmin(axis=1), centres
 
 

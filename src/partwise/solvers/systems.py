@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,6 +51,11 @@ class RowSystem:
     scale: Array
     coupled: tuple[RowMatrix, ...] = ()
     n_held: int = 0
+
+    def of(self, rows: slice) -> RowSystem:
+        """The system of some rows, none of which are coupled."""
+        parts = {name: getattr(self, name) for name in ("data", "push", "weight", "D")}
+        return replace(self, **{name: part if len(part) == 1 else part[rows] for name, part in parts.items()})
 
     def pull(self, product: Array) -> Array:
         """A, given the data's pull."""

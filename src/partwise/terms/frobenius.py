@@ -28,6 +28,7 @@ class Frobenius(Term):
     """
 
     compares = True
+    spreads = True
 
     weights: Any = None
 

@@ -26,6 +26,8 @@ def check_strength(name: str, strength: float) -> float:
 
 @dataclass(frozen=True)
 class _Norm(Term):
+    spreads = True
+
     strength: float | tuple[float, ...]
     factor: Factor = CODES
 

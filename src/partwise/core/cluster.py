@@ -1,0 +1,190 @@
+"""Work on the workers of a `distributed.Client`: plain tasks, so that dask moves, spills and repeats them.
+
+A worker that is lost takes results with it, and dask computes them again from what they were made of. That is known as
+long as every input is part of a task: nothing is put on a worker by hand.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import CancelledError
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+# Seconds between two looks at the cluster, and for what was computed to be brought here.
+GLANCE, LONGEST = 2.0, 600.0
+# Copies of the components, one for every block, may have this size.
+COPIED_BYTES = 2**22
+# Sums are added on workers, so many at a time, in order: up to sixteen blocks as parts in memory are.
+FAN_IN = 16
+# Tasks hold codes and components, which are no mistake.
+LARGE_GRAPH = "100 GiB"
+
+
+ALONE = (
+    "The cluster has had no worker for {:g} seconds. Start workers and fit again; with callbacks=Checkpoint(path) a "
+    "fit resumes from its last checkpoint."
+)
+
+
+class ClusterError(RuntimeError):
+    """The workers of a fit are gone, or cannot do what they are asked to."""
+
+
+class Cluster:
+    """The workers of one client, as one fit uses them.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    patience : float
+        Seconds to wait for a worker when there is none.
+    """
+
+    def __init__(self, client: Any, patience: float):
+        self.client = client
+        self.patience = patience
+        # Fits at the same time have tasks of their own.
+        self._token = uuid4().hex[:12]
+        self._count = 0
+        self._alone_since: float | None = None
+
+    def check(self) -> None:
+        """Refuse a client that is closed, and workers with another partwise, before any work."""
+        self._check_open()
+        try:
+            self.client.wait_for_workers(1, timeout=self.patience)
+        except TimeoutError as error:
+            raise ClusterError(ALONE.format(self.patience)) from error
+        try:
+            ours = version("partwise")
+        except PackageNotFoundError:
+            # Not installed but on the path: there is nothing to compare.
+            return
+        found = self.client.run(version, "partwise", on_error="return")
+        other = {worker: theirs for worker, theirs in found.items() if theirs != ours}
+        if other:
+            worker, theirs = next(iter(other.items()))
+            what = f"partwise {theirs}" if isinstance(theirs, str) else "no partwise"
+            raise ClusterError(
+                f"{len(other)} of {len(found)} workers have another partwise than this process, which has {ours}: "
+                f"{worker} has {what}. Install the same version on all workers."
+            )
+
+    def each(self, name: str, function: Callable[..., Any], /, *iterables: Iterable[Any], **common: Any) -> list[Any]:
+        """Futures of a function of every block: arguments come from iterables, one per block, and are common."""
+        import dask
+
+        lists = [list(items) for items in iterables]
+        self._count += 1
+        keys = [f"partwise-{name}-{self._token}-{self._count}-{i}" for i in range(len(lists[0]))]
+        self._check_open()
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE_GRAPH}):
+            futures: list[Any] = self.client.map(function, *lists, key=keys, pure=False, **common)
+        return futures
+
+    def shared(self, name: str, value: Any, size: int, n_blocks: int) -> Any:
+        """A value of this many bytes that all blocks are given: as it is, or once for all if copies would be large."""
+        return value if size * n_blocks <= COPIED_BYTES else self.each(name, _same, [value])[0]
+
+    def total(self, futures: Sequence[Any]) -> tuple[Any, ...]:
+        """The sum of tuples of arrays or numbers, added in the order of the blocks."""
+        return _added(self._few("sum", _added, futures))
+
+    def extreme(self, name: str, futures: Sequence[Any]) -> Any:
+        """The entrywise "maximum" or "minimum" of arrays."""
+        function = _maximum if name == "maximum" else _minimum
+        return function(self._few(name, function, futures))
+
+    def _few(self, name: str, function: Callable[..., Any], futures: Sequence[Any]) -> list[Any]:
+        """What tasks give, joined on the workers until little is left."""
+        while len(futures) > FAN_IN:
+            groups = [list(futures[i : i + FAN_IN]) for i in range(0, len(futures), FAN_IN)]
+            futures = self.each(name, function, groups)
+        return self.results(futures)
+
+    def results(self, futures: Sequence[Any]) -> list[Any]:
+        """What tasks give; waits as long as there are workers, or some are to be expected."""
+        from distributed import KilledWorker, wait
+
+        self._alone_since = None
+        while True:
+            try:
+                with self.client.as_current():
+                    wait(futures, timeout=GLANCE)
+                found: list[Any] = self.client.sync(self.client._gather, futures, callback_timeout=LONGEST)
+                return found
+            except TimeoutError:
+                self._look_for_workers()
+            except KilledWorker as error:
+                raise ClusterError(
+                    f"Several workers died at the same task: {error} Chunks may be too large for their memory."
+                ) from error
+            except CancelledError as error:
+                self._check_open()
+                raise ClusterError(
+                    "Data of the fit were lost with their worker, and cannot be computed again: X was put on the "
+                    "workers by hand (scatter), or its futures were cancelled. Give a dask array that knows its source."
+                ) from error
+            except ImportError as error:
+                raise ClusterError(f"A worker lacks what this process has: {error}.") from error
+
+    def _check_open(self) -> None:
+        if self.client.status != "running":
+            raise ClusterError(f"The client of the fit is {self.client.status}. Give a client that is connected.")
+
+    def _workers(self) -> Any:
+        try:
+            return self.client.nthreads()
+        except (OSError, RuntimeError, TimeoutError) as error:
+            raise ClusterError(f"The scheduler does not answer: {error}") from error
+
+    def _look_for_workers(self) -> None:
+        """Give up when there has been no worker for long."""
+        self._check_open()
+        now = time.monotonic()
+        if self._workers():
+            self._alone_since = None
+            return
+        self._alone_since = self._alone_since or now
+        if now - self._alone_since > self.patience:
+            raise ClusterError(ALONE.format(self.patience))
+
+
+def current_client() -> Any:
+    """The client of this process, if it has one."""
+    import sys
+
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError:
+        return None
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _added(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Sums from left to right; what is added up stays as it is."""
+    totals = [np.array(value) for value in parts[0]]
+    for part in parts[1:]:
+        for total, value in zip(totals, part, strict=True):
+            total += value
+    return tuple(totals)
+
+
+def _maximum(parts: list[Any]) -> Any:
+    return np.maximum.reduce(parts)
+
+
+def _minimum(parts: list[Any]) -> Any:
+    return np.minimum.reduce(parts)

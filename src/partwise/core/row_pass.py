@@ -1,0 +1,72 @@
+"""New codes in a pass over the rows, as a value: it can be sent to where the rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from .types import Array
+
+
+class RowStep(Protocol):
+    """What is done with a block of rows.
+
+    Attributes
+    ----------
+    n_results : int
+        How many arrays it writes; the last one holds the codes.
+    """
+
+    @property
+    def n_results(self) -> int: ...  # noqa: D102
+
+    def __call__(self, rows: slice, product: Array, given: tuple[Array, ...], out: tuple[Array, ...]) -> Array:
+        """Write the results for some rows, given X[rows] Hᵀ and these rows of other arrays; returns their codes."""
+
+    def of(self, rows: slice) -> Self:
+        """The step for data that consist of these rows."""
+
+
+class RowPass:
+    """A step on all rows, with the arrays of which it needs the rows. Called for one block after another.
+
+    Parameters
+    ----------
+    step : RowStep
+    given : tuple of ndarray
+        Arrays of as many rows as X, of one type and width.
+    memory : callable, optional
+        Gives the arrays for the results, if they are to be here; by default new ones.
+
+    Attributes
+    ----------
+    results : tuple of ndarray
+        What the step has written, when all blocks are done.
+    """
+
+    def __init__(self, step: RowStep, given: tuple[Array, ...], memory: Callable[[], tuple[Array, ...]] | None = None):
+        self.step = step
+        self.given = given
+        self._memory = memory or self._fresh
+        self._results: Any = None
+
+    @property
+    def results(self) -> tuple[Array, ...]:
+        """Arrays like those given."""
+        if self._results is None:
+            self._results = self._memory()
+        return self._results
+
+    @results.setter
+    def results(self, arrays: tuple[Array, ...]) -> None:
+        self._results = arrays
+
+    def _fresh(self) -> tuple[Array, ...]:
+        return tuple(np.empty(self.given[0].shape, self.given[0].dtype) for _ in range(self.step.n_results))
+
+    def __call__(self, rows: slice, product: Array) -> Array:
+        """The codes of a block."""
+        given, out = ([F[rows] for F in arrays] for arrays in (self.given, self.results))
+        return self.step(rows, product, tuple(given), tuple(out))

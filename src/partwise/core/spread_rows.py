@@ -1,0 +1,181 @@
+"""The rows of a dask array as blocks on workers: checked where they are, and never brought here."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from .cluster import Cluster
+from .dask_rows import ChunkBlocks, as_block, of_size
+from .reading import BlockError, Facts, StoredRows, inspected, joined
+from .rooms import Room
+from .spread import Leaf, SpreadRows, evaluated_alone, evaluated_block, written
+from .types import Array, IntArray
+from .units import scaled
+
+
+class ClusterRows(StoredRows):
+    """Blocks of X on workers, one for every chunk that has rows.
+
+    Parameters
+    ----------
+    source : ChunkBlocks
+    cluster : Cluster
+
+    Attributes
+    ----------
+    slices : list of slice
+        Rows of every block.
+    blocks : list of distributed.Future
+        The blocks themselves, in the type and unit of the fit.
+    """
+
+    def __init__(self, source: ChunkBlocks, cluster: Cluster):
+        super().__init__(source)
+        self.cluster = cluster
+        self.room = WorkerRoom()
+        self.slices = source.slices
+        self.blocks: list[Any] = []
+
+    def check(self, if_nan: str | None, if_negative: str | None) -> None:
+        """Load every block where it will stay, and look at its entries; refuse what must not be there."""
+        import dask
+
+        self.cluster.check()
+        described = _Described(self.shape, self._given)
+        source: Any = self._source
+        tasks = [
+            dask.delayed(_prepared, pure=False)(part, number, rows.start, rows.stop, described)
+            for number, (part, rows) in enumerate(zip(source.delayed(), self.slices, strict=True))
+        ]
+        self.blocks = list(self.cluster.client.compute(tasks))
+        starts = [rows.start for rows in self.slices]
+        options = {"dtype": self.dtype, "if_nan": if_nan, "if_negative": if_negative}
+        found: list[Facts] = self.cluster.results(self.cluster.each("facts", inspected, self.blocks, starts, **options))
+        kinds = {facts.sparse for facts in found}
+        if len(kinds) > 1:
+            odd = next(rows for rows, facts in zip(self.slices, found, strict=True) if facts.sparse != found[0].sparse)
+            raise BlockError(
+                f"The chunk of X from row {odd.start} on is {'dense' if found[0].sparse else 'sparse'}, but others are "
+                "not; chunks must be alike."
+            )
+        self._facts = Facts.of_all(found)
+
+    @property
+    def in_order(self) -> bool:
+        """They can be read anywhere."""
+        return False
+
+    def scaled(self, exponent: float) -> ClusterRows:
+        """The same rows times two to a power, scaled where they are."""
+        other = copy(super().scaled(exponent))
+        assert isinstance(other, ClusterRows)  # a copy of this
+        other.blocks = self.cluster.each("scaled", _scaled, self.blocks, exponent=exponent)
+        return other
+
+    def take(self, rows: IntArray) -> Any:
+        """The chosen rows in memory, in any order."""
+        if not len(rows):
+            return super().take(rows)
+        wanted, back = np.unique(rows, return_inverse=True)
+        edges = np.searchsorted(wanted, [part.start for part in self.slices] + [self.shape[0]])
+        parts = [
+            (block, wanted[low:high] - part.start)
+            for block, part, low, high in zip(self.blocks, self.slices, edges[:-1], edges[1:], strict=True)
+            if high > low
+        ]
+        blocks, places = zip(*parts, strict=True)
+        return joined(self.cluster.results(self.cluster.each("rows", _taken, blocks, places)))[back.ravel()]
+
+    def place(self, W: Any) -> SpreadRows:
+        """An array of as many rows beside the blocks; one that is there stays as it is."""
+        if isinstance(W, SpreadRows):
+            return W
+        W = np.ascontiguousarray(W)
+        return SpreadRows(self, Leaf(self.placed(W), None, W.shape[1], W.dtype))
+
+    def placed(self, values: Array) -> list[Any]:
+        """Futures of the rows of an array of this machine, which are part of their tasks."""
+        return self.cluster.each("placed", _placed, self.blocks, [values[rows] for rows in self.slices])
+
+    def each(self, expression: Any) -> list[Any]:
+        """Futures of the value of an expression, one for every block."""
+        if isinstance(expression, Leaf) and expression.item is None:
+            return expression.futures
+        arguments: list[list[Any]] = []
+        template = written(expression, self.slices, arguments)
+        return self.cluster.each("rows", evaluated_block, *arguments, expression=template)
+
+    def added(self, expression: Any) -> Any:
+        """The sum of an expression over the blocks, in their order."""
+        arguments: list[list[Any]] = []
+        template = written(expression, self.slices, arguments)
+        return self.cluster.total(self.cluster.each("part", evaluated_alone, *arguments, expression=template))[0]
+
+    def extreme(self, name: str, expression: Any) -> Any:
+        """Its entrywise "maximum" or "minimum" over the blocks."""
+        return self.cluster.extreme(name, self.each(expression))
+
+    def stream(self, slices: Any) -> Any:
+        """Refused: X stays where it is."""
+        raise ValueError(
+            "X is on workers, and what was asked for needs its rows on this machine. Give partwise.blocks.DaskRows(X, "
+            "client=False) to read it chunk by chunk here."
+        )
+
+
+class WorkerRoom(Room):
+    """The memory of workers, where codes live; what a start has to fill is here."""
+
+    elsewhere = True
+
+    def copied(self, codes: Any) -> Any:
+        """A dask array, whose chunks stay where they are."""
+        import dask.array as da
+
+        home = codes.home
+        parts = [
+            da.from_delayed(future, (rows.stop - rows.start, codes.shape[1]), codes.dtype)
+            for future, rows in zip(home.each(codes.expression), home.slices, strict=True)
+        ]
+        return da.concatenate(parts)
+
+    def guarded(self, codes: Any) -> Any:
+        """The same: nobody can change them."""
+        return codes
+
+
+class _Described:
+    """What blocks should be; a source that nobody reads."""
+
+    def __init__(self, shape: tuple[int, int], dtype: Any):
+        self.shape = shape
+        self.dtype = dtype
+
+    def blocks(self) -> Any:
+        """There are none."""
+        return iter(())
+
+
+def _prepared(chunk: Any, number: int, start: int, stop: int, described: _Described) -> Any:
+    """A chunk in the type of the fit; refused if it is not what it should be."""
+    try:
+        block = of_size(as_block(chunk), start, stop, number)
+    except ValueError as error:
+        raise BlockError(f"Block {number} of X (from row {start} on) cannot be used: {error}.") from None
+    return StoredRows(described)._checked(block, number, start)
+
+
+def _placed(block: Any, values: Array) -> Array:
+    """An array where its block is."""
+    return np.array(values)
+
+
+def _taken(block: Any, rows: IntArray) -> Any:
+    return block[rows]
+
+
+def _scaled(block: Any, exponent: float) -> Any:
+    return scaled(block, exponent)

@@ -1,0 +1,293 @@
+"""Fits on the workers of a cluster: the bits of fits in memory, whatever the workers; X stays where it is."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from partwise import NMF, Factorization, GraphNMF, load
+from partwise.blocks import BlockError, ClusterError, DaskRows, memory_chunks
+from partwise.callbacks import Callback, Checkpoint
+from partwise.core import cluster, operand, spread_operand
+from partwise.domains import Simplex
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+rng = np.random.default_rng(0)
+DENSE = rng.random((700, 4)) @ rng.random((4, 30)) + 0.1 * rng.random((700, 30))
+SPARSE = sp.random_array((700, 30), density=0.3, format="csr", rng=rng)
+MODEL = NMF(3, init="random", random_state=0, max_iter=5, tol=0)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """As if blocks were a few rows, so that there are many of each; codes are given to dask after every third pass."""
+    monkeypatch.setattr(operand, "BLOCK_BYTES", 2**16)
+    monkeypatch.setattr(spread_operand, "CUT_EVERY", 3)
+
+
+@pytest.fixture(scope="module")
+def workers():
+    """Makes clients of clusters in this process."""
+    made = []
+
+    def start(n_workers=2):
+        made.append(
+            distributed.Client(
+                n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=":0", set_as_default=False
+            )
+        )
+        return made[-1]
+
+    yield start
+    for client in made:
+        client.close()
+        client.cluster.close()
+
+
+@pytest.fixture
+def client(first):
+    with first.as_current():
+        yield first
+
+
+@pytest.fixture(scope="module")
+def first(workers):
+    return workers()
+
+
+def spread(X, client, sizes=None, **options):
+    sizes = memory_chunks(X.shape, 3, X.dtype) if sizes is None else sizes
+    return DaskRows(da.from_array(X, chunks=(sizes, X.shape[1]), asarray=False), client, **options)
+
+
+def assert_equal(a, b):
+    np.testing.assert_array_equal(a.components_, b.components_)
+    np.testing.assert_array_equal(a.embedding_, b.embedding_)
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+    # The first value is that of the start, whose sums are made otherwise.
+    assert a.history_["objective"][1:] == b.history_["objective"][1:]
+
+
+@pytest.mark.parametrize(("init", "dtype"), [("random", np.float32), ("kmeans", np.float64), ("sampled", np.float64)])
+def test_fits_have_the_bits_of_fits_in_memory(client, init, dtype):
+    model, X = clone(MODEL).set_params(init=init), DENSE.astype(dtype)
+    assert len(memory_chunks(X.shape, 3, dtype)) >= 2
+    held, fitted = clone(model).fit(X), clone(model).fit(spread(X, client))
+    assert_equal(held, fitted)
+    assert isinstance(fitted.embedding_, da.Array)
+    assert isinstance(fitted.labels_, da.Array)
+    assert fitted.embedding_.dtype == dtype
+    assert isinstance(fitted.components_, np.ndarray)
+
+
+def test_sparse_rows(client):
+    held, fitted = clone(MODEL).fit(SPARSE), clone(MODEL).fit(spread(SPARSE, client, (300, 400)))
+    np.testing.assert_allclose(held.components_, fitted.components_, rtol=1e-9)
+    many = clone(MODEL).set_params(n_components=9)
+    held, fitted = clone(many).fit(SPARSE), clone(many).fit(spread(SPARSE, client, (300, 0, 400)))
+    np.testing.assert_allclose(held.embedding_, fitted.embedding_, atol=1e-9)
+    assert held.history_["objective"] == pytest.approx(fitted.history_["objective"])
+
+
+def test_the_number_of_workers_does_not_matter(workers, client):
+    sizes = (40,) * 17 + (20,)
+    model = clone(MODEL).set_params(max_iter=2, l1_codes=0.1)
+    expected, other = clone(model).fit(spread(DENSE, client, sizes)), workers(1)
+    expected = pickle.loads(pickle.dumps(expected))
+    fitted = clone(model).fit(spread(DENSE, other, sizes))
+    with other.as_current():
+        assert_equal(expected, fitted)
+
+
+@pytest.mark.parametrize(
+    ("settings", "weighted"),
+    [
+        ({"init": "nndsvda"}, True),
+        ({"l1_codes": 0.2, "l1_components": 0.1}, True),
+        ({"l2_codes": 0.2, "n_init": 2, "max_iter": 20}, False),
+        ({"tol": 1e-2, "max_iter": 30, "scale": None}, True),
+        ({"n_components": [2, 4]}, False),
+    ],
+)
+def test_penalties_starts_and_weights(client, settings, weighted):
+    model = clone(MODEL).set_params(**settings)
+    weight = 0.5 + rng.random(700) if weighted else None
+    held = clone(model).fit(DENSE, sample_weight=weight)
+    fitted = clone(model).fit(spread(DENSE, client), sample_weight=weight)
+    np.testing.assert_allclose(held.components_, fitted.components_, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(held.embedding_, fitted.embedding_, rtol=1e-4, atol=1e-4)
+    assert held.stop_reason_ == fitted.stop_reason_
+
+
+def test_factors_of_one_row_per_component(client):
+    model = Factorization(4, random_state=0, max_iter=4, tol=0)
+    with pytest.warns(UserWarning, match="components"):
+        held, fitted = clone(model).fit(DENSE[:4, :3]), clone(model).fit(spread(DENSE[:4, :3], client, (2, 2)))
+    np.testing.assert_allclose(held.components_, fitted.components_, atol=1e-7)
+
+
+def test_data_of_any_unit(client):
+    held, fitted = clone(MODEL).fit(DENSE * 2.0**450), clone(MODEL).fit(spread(DENSE * 2.0**450, client))
+    assert_equal(held, fitted)
+
+
+def test_the_current_client_is_used(client):
+    chunks = da.from_array(DENSE, chunks=(200, 30))
+    assert isinstance(clone(MODEL).fit(chunks).embedding_, da.Array)
+    here = clone(MODEL).fit(DaskRows(chunks, client=False))
+    assert isinstance(here.embedding_, np.ndarray)
+    assert_equal(here, clone(MODEL).fit(DENSE))
+
+
+def test_models_are_ordinary(client, tmp_path):
+    X = spread(DENSE, client)
+    model = clone(MODEL).fit(X)
+    codes = model.transform(DENSE[:9])
+    model.save(tmp_path / "model.npz")
+    for other in (load(tmp_path / "model.npz"), pickle.loads(pickle.dumps(model))):
+        assert isinstance(other.embedding_, np.ndarray)
+        np.testing.assert_array_equal(other.transform(DENSE[:9]), codes)
+        np.testing.assert_array_equal(other.labels_, model.labels_)
+        np.testing.assert_array_equal(other.predict(DENSE), model.predict(DENSE))
+    np.testing.assert_allclose(model.transform(X).compute(), model.transform(DENSE), rtol=1e-9)
+    np.testing.assert_array_equal(model.predict(X).compute(), model.predict(DENSE))
+
+
+def test_labels_of_many_codes_come_from_a_sample(client, monkeypatch):
+    from partwise.clusters import assignment
+
+    monkeypatch.setattr(assignment, "MOST_CODES", 300)
+    monkeypatch.setattr(assignment, "SAMPLED_CODES", 200)
+    for rule in ("kmeans", "argmax"):
+        model = clone(MODEL).set_params(assign=rule)
+        held, fitted = clone(model).fit(DENSE), clone(model).fit(spread(DENSE, client))
+        assert isinstance(fitted.labels_, da.Array)
+        np.testing.assert_array_equal(held.labels_, fitted.labels_.compute())
+
+
+def test_x_never_travels(client, monkeypatch):
+    sent = []
+    results = cluster.Cluster.results
+
+    def recorded(self, futures):
+        found = results(self, futures)
+        sent.extend(getattr(part, "nbytes", 0) for each in found for part in (each if type(each) is tuple else [each]))
+        return found
+
+    monkeypatch.setattr(cluster.Cluster, "results", recorded)
+    monkeypatch.setattr(spread_operand, "CUT_EVERY", 1000)
+    clone(MODEL).fit(spread(DENSE, client, (320, 380)))
+    blocks = DENSE.nbytes / 2
+    assert max(sent) < blocks / 20
+    assert sum(sent) < blocks / 2
+
+
+class Stop(Callback):
+    def __init__(self, error):
+        self.error, self.codes = error, None
+
+    def on_sweep(self, progress):
+        if progress.sweep == 4:
+            self.codes = np.asarray(progress.codes)
+            raise self.error
+
+
+def test_checkpoints_callbacks_and_interruption(client, tmp_path):
+    X, path = spread(DENSE, client), tmp_path / "fit.npz"
+    expected = clone(MODEL).fit(X)
+    stop = Stop(RuntimeError("killed"))
+    with pytest.raises(RuntimeError, match="killed"):
+        clone(MODEL).set_params(callbacks=[Checkpoint(path, every=3), stop]).fit(X)
+    assert stop.codes.shape == (700, 3)
+    assert_equal(expected, clone(MODEL).set_params(callbacks=Checkpoint(path, every=3)).fit(X))
+    with pytest.warns(UserWarning, match="interrupted after 4 sweeps"):
+        model = clone(MODEL).set_params(callbacks=Stop(KeyboardInterrupt())).fit(X)
+    assert model.stop_reason_ == "interrupted"
+    assert model.embedding_.shape == (700, 3)
+
+
+def test_fits_at_the_same_time(client):
+    models = [clone(MODEL).set_params(random_state=seed) for seed in (0, 0, 1)]
+    with ThreadPoolExecutor(3) as pool:
+        fitted = list(pool.map(lambda model: model.fit(spread(DENSE, client)), models))
+    assert_equal(fitted[0], fitted[1])
+    assert_equal(fitted[2], clone(models[2]).fit(DENSE))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    [
+        (NMF(3, loss="kullback-leibler"), "with BetaDivergence"),
+        (NMF(3, missing="nan"), "missing='nan'"),
+        (NMF(3, weighting="ncut"), "weighting='ncut'"),
+        (NMF(3, solver="multiplicative"), "solver='multiplicative'"),
+        (Factorization(3, codes=Simplex()), "with codes at sums of one"),
+        (GraphNMF(3), "GraphNMF cannot be fitted on the workers"),
+    ],
+)
+def test_what_workers_cannot_do_is_refused_before_any_work(client, estimator, words, monkeypatch):
+    monkeypatch.setattr(cluster.Cluster, "check", None)
+    with pytest.raises(ValueError, match=words) as refusal:
+        estimator.fit(spread(DENSE, client))
+    assert "client=False" in str(refusal.value)
+
+
+@pytest.mark.parametrize(("value", "words"), [(np.nan, "NaN in row 417"), (-1.0, "row 417"), (np.inf, "in row 417")])
+def test_a_bad_entry_is_named_by_its_row(client, value, words):
+    X = DENSE.copy()
+    X[417, 11] = value
+    with pytest.raises(ValueError, match=words):
+        clone(MODEL).fit(spread(X, client, (100, 300, 300)))
+
+
+def test_chunks_that_are_not_alike(client):
+    mixed = da.concatenate([da.from_array(part, asarray=False) for part in (DENSE[:300], SPARSE[300:])])
+    with pytest.raises(BlockError, match="from row 300 on is sparse"):
+        clone(MODEL).fit(DaskRows(mixed, client))
+    import dask
+
+    wrong = da.from_delayed(dask.delayed(DENSE[:90]), (100, 30), float)
+    with pytest.raises(BlockError, match="rows 0 to 99"):
+        clone(MODEL).fit(DaskRows(wrong, client))
+    with pytest.raises(ValueError, match="weight zero"):
+        clone(MODEL).fit(spread(DENSE, client), sample_weight=np.arange(700.0))
+
+
+def test_clients_that_are_of_no_use(workers, client, monkeypatch):
+    closed = workers(1)
+    closed.close()
+    with pytest.raises(ClusterError, match="is closed"):
+        clone(MODEL).fit(spread(DENSE, closed))
+    with pytest.raises(TypeError, match="needs a dask array"):
+        DaskRows(DENSE)
+    empty = workers(0)
+    with pytest.raises(ClusterError, match=r"no worker for 0\.2 seconds"):
+        clone(MODEL).fit(spread(DENSE, empty, patience=0.2))
+    versions = iter(("9.9", "0.0.1", "0.0.1"))
+    monkeypatch.setattr(cluster, "version", lambda name: next(versions))
+    with pytest.raises(ClusterError, match=r"2 of 2 workers have another partwise .* has partwise 0\.0\.1"):
+        clone(MODEL).fit(spread(DENSE, client))
+
+
+def test_what_codes_on_workers_cannot_do_is_said(client):
+    seen = []
+    clone(MODEL).set_params(callbacks=lambda progress: seen.append(progress.codes)).fit(spread(DENSE, client))
+    codes = seen[-1]
+    assert codes.shape == (700, 3)
+    for impossible in (
+        lambda: np.sort(codes),
+        lambda: codes[3],
+        lambda: codes.sum(axis=1),
+        lambda: np.add.reduce(codes),
+    ):
+        with pytest.raises(TypeError, match="brings them here"):
+            impossible()
+    whole = np.asarray(codes)
+    np.testing.assert_allclose((2 * codes + 1).max(axis=0), (2 * whole + 1).max(axis=0))
+    np.testing.assert_allclose(codes.T @ codes, whole.T @ whole)
+    np.testing.assert_array_equal(codes[:, [2, 0]], whole[:, [2, 0]])
