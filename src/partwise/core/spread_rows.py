@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -70,7 +69,7 @@ class ClusterRows(StoredRows):
 
     def scaled(self, exponent: float) -> ClusterRows:
         """The same rows times two to a power, scaled where they are."""
-        other = copy(super().scaled(exponent))
+        other = super().scaled(exponent)
         assert isinstance(other, ClusterRows)  # a copy of this
         other.blocks = self.cluster.each("scaled", _scaled, self.blocks, exponent=exponent)
         return other
