@@ -38,14 +38,18 @@ def agrees(one, other):
 
 
 def fresh_table():
-    """Per paper: cells, how many agree, and the mean difference."""
+    """Per paper: cells, in how many places, how many agree, and the mean difference.
+
+    Methods and metrics of a place (a data set and a number of clusters) share its draws: their differences go together.
+    """
     body = []
     for name, paper in paper_names().items():
         found = pairs(name)
         if found:
             number = sum(agrees(one, other) for one, other in found)
             shift = np.mean([other.mean - one.mean for one, other in found])
-            body.append([paper, str(len(found)), f"{number} ({number / len(found):.0%})", f"{shift:+.1f}"])
+            places = len({(cell.dataset, cell.n_clusters) for cell, _ in found})
+            body.append([paper, str(len(found)), str(places), f"{number} ({number / len(found):.0%})", f"{shift:+.1f}"])
     if not body:
         return "None has been made yet."
-    return "\n".join(markdown(["paper", "cells", "agree", "mean of fresh − committed"], body))
+    return "\n".join(markdown(["paper", "cells", "places", "agree", "mean of fresh − committed"], body))

@@ -2,8 +2,8 @@
 
     python -m docs.reproduction
 
-Accuracy from ``results/*.csv``, mean over the numbers of clusters for which all three are known. Data sets that were
-not measured are left out.
+Accuracy from ``results/*.csv``, mean over the paper's numbers of clusters. Data sets of which not all were measured are
+left out.
 """
 
 from pathlib import Path
@@ -32,10 +32,10 @@ def accuracies(name):
         pairs = [
             (cell, known.get((DEFAULTS, dataset, k)))
             for (of, on, k), cell in known.items()
-            if (of, on) == (method, dataset) and cell.mean is not None
+            if (of, on) == (method, dataset)
         ]
-        whole = [(cell.printed_mean, cell.mean, ours.mean) for cell, ours in pairs if ours and ours.mean is not None]
-        if whole:
+        if pairs and all(cell.mean is not None and ours and ours.mean is not None for cell, ours in pairs):
+            whole = [(cell.printed_mean, cell.mean, ours.mean) for cell, ours in pairs]
             found[method, dataset] = tuple(np.mean(whole, axis=0))
     return found
 

@@ -1,6 +1,7 @@
 """Alternative readings of the papers, beside those that the protocols follow: the numbers in ``findings.md``.
 
-Those of the LLNMF paper's start and labels are in ``readings_llnmf.py``.
+Those of the LLNMF paper's start and labels are in ``readings_llnmf.py``, those of the CNMF paper's graphs in
+``readings_cnmf.py``.
 
 python -m docs.reproduction.readings
 """
@@ -13,7 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import normalize
 
-from partwise import NMF, LocalCoordinateNMF
+from partwise import NMF, LocalCoordinateNMF, datasets
 from partwise.experiments import load_protocol
 from partwise.experiments.paper_starts import STARTS
 from partwise.experiments.plan import Place, Plan
@@ -98,6 +99,24 @@ def terms_of_llnmf():
             print(f"{name}, {way}: k-means {_scores(sample.y, *kmeans)}, NMF {_scores(sample.y, *largest)}")
 
 
+def selection_of_llnmf():
+    """LLNMF paper, k-means on the texts at unit length: which 1,000 of the terms, by classes or without them."""
+    for name in ("webkb4", "newsgroup4", "webace"):
+        whole, y = datasets.load(name).X, datasets.load(name).y
+        k = int(y.max()) + 1
+        worth = {
+            "in most documents": np.bincount(whole.indices, minlength=whole.shape[1]),
+            "most frequent": np.asarray(whole.sum(axis=0)).ravel(),
+            "of the largest weight": np.asarray(normalize(tf_idf(whole)).power(2).sum(axis=0)).ravel(),
+        }
+        chosen = {way: whole[:, np.sort(np.argsort(-worth[way], kind="stable")[:1000])] for way in worth}
+        for way, counts in {"by mutual information": datasets.load(f"{name}_1000").X, **chosen}.items():
+            for title, weigh in {"occurrence": occurrence, "logarithms": lambda counts: counts}.items():
+                X = normalize(tf_idf(weigh(counts)))
+                kmeans = [KMeans(k, n_init=1, init="random", random_state=start).fit(X).labels_ for start in range(6)]
+                print(f"{name}, terms {way}, {title} and idf: k-means {_scores(y, *kmeans)}")
+
+
 def _entries(counts, values):
     weighed = counts.copy()
     weighed.data = values
@@ -120,3 +139,4 @@ if __name__ == "__main__":
         start_of_nlcf()
         subspace_of_lsi()
         terms_of_llnmf()
+        selection_of_llnmf()

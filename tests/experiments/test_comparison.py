@@ -49,6 +49,9 @@ def test_estimators_of_the_user_and_samples_as_they_are():
     assert [outcome.name for outcome in found.outcomes] == ["mine", "shaped"]
     np.testing.assert_allclose(found.outcomes[0].components, clone(models["mine"]).fit(X).components_)
     assert found.preparation == "Samples as they are"
+    lines = Lines()  # they have their own numbers of components, so without classes none need be named
+    assert len(compare_methods(X, None, models, prepare=False, steps=lines).outcomes) == 2
+    assert "components as given, no labels, seed 0" in lines.said
 
 
 def test_classes_may_have_names_and_be_unknown():

@@ -223,7 +223,8 @@ def test_tidy_file_round_trip(measured, tmp_path):
 def test_tables(measured):
     cells = compare(*measured)
     text = "\n".join(plain_tables(cells))
-    assert "Table 1, Digits, accuracy, 5 runs per cell" in text
+    assert "\nTable 1, Digits, accuracy, 5 runs per cell" in f"\n{text}"
+    assert "\nNot in the paper, beside Table 1, Digits, accuracy_unlabelled, 5 runs per cell" in text
     assert "99.9 / " in text
     assert "50 / not run" in text
     assert "| k | Kmeans | GNMF | CNMF | Unheard | partwise |" in markdown_tables(cells)

@@ -137,7 +137,8 @@ def compare_methods(
         estimators by name, with their own settings and numbers of components. ConstrainedNMF is left out if there
         are no labels to give it.
     n_components : int or "auto", optional
-        Number of components and clusters; by default the number of classes. "auto" is the number that NMF chooses.
+        Number of components and clusters of methods given by name alone; by default the number of classes. "auto" is
+        the number that NMF chooses.
     labels_per_class : int, optional
         Samples of each class whose labels are given to the methods that learn from labels; by default five, or fewer
         if a class is small.
@@ -166,14 +167,15 @@ def compare_methods(
     """
     steps = Steps() if steps is None else steps
     data = as_data_set(X, y)
-    k = _number_of_components(data, n_components)
+    given = isinstance(methods, Mapping)
+    k = None if given else _number_of_components(data, n_components)
     known = _told_labels(data, labels_per_class, seed)
     samples, preparation = prepared(data.X) if prepare else (data.X, "Samples as they are")
     comparison = Comparison(data, samples, preparation, known, (), seed)
     with one_thread():
         for line in [*describe(data), preparation]:
             steps.say(line)
-        if k is None:
+        if k is None and not given:
             k = _chosen_number(samples, seed, steps)
         chosen = chosen_methods(methods, k, seed, data.image_shape)
         labels = comparison.labels
@@ -181,7 +183,7 @@ def compare_methods(
             left_out = [method.name for method in chosen if isinstance(method.model, ConstrainedNMF)]
             chosen = [method for method in chosen if method.name not in left_out]
             labels += "".join(f", so {name} is left out" for name in left_out)
-        steps.say(f"{k} components, {labels}, seed {seed}")
+        steps.say(f"{'components as given' if k is None else f'{k} components'}, {labels}, seed {seed}")
         comparison = replace(comparison, outcomes=tuple(_run_all(comparison, chosen, steps)))
         graph = [method.model for method in chosen if method.name == "GraphNMF"]
         if graph and (data.y >= 0).any():
@@ -191,7 +193,10 @@ def compare_methods(
 
 
 def chosen_methods(
-    methods: Sequence[str] | Mapping[str, Any], n_components: int, seed: int, image_shape: tuple[int, int] | None = None
+    methods: Sequence[str] | Mapping[str, Any],
+    n_components: int | None,
+    seed: int,
+    image_shape: tuple[int, int] | None = None,
 ) -> list[Method]:
     """Estimators by name, or those that are given.
 
@@ -204,6 +209,8 @@ def chosen_methods(
     """
     if isinstance(methods, Mapping):
         found = [Method(name, model) for name, model in methods.items()]
+    elif n_components is None:
+        raise ValueError("Methods given by name need n_components.")
     else:
         found = [Method(name, _by_name(name, n_components, seed, image_shape)) for name in methods]
     for method in found:

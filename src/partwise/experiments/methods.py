@@ -136,7 +136,13 @@ def papers() -> list[str]:
 
 
 def names(paper: str) -> list[str]:
-    """The methods of one paper, in the order of its tables."""
+    """The methods of one paper, in the order of its tables.
+
+    Parameters
+    ----------
+    paper : str
+        One of :func:`papers`.
+    """
     return [entry.name for entry in METHODS if _same(entry.paper, _known_paper(paper))]
 
 

@@ -37,7 +37,13 @@ class Printed:
 
 @cache
 def printed_numbers(paper: str) -> tuple[Printed, ...]:
-    """All numbers of a paper, in the order of its tables."""
+    """All numbers of a paper, in the order of its tables.
+
+    Parameters
+    ----------
+    paper : str
+        One of :func:`paper_names`.
+    """
     with files(__package__).joinpath("printed.csv").open(encoding="utf-8") as file:
         return tuple(
             Printed(

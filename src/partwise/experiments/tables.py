@@ -88,9 +88,15 @@ def _grid(cells: Sequence[Cell]) -> list[list[str]]:
     return [["k", *methods], *body]
 
 
+def table_name(key: tuple[str, str, str]) -> str:
+    """What a grid is called: by the paper's table, if the paper has it."""
+    table, _, metric = key
+    return f"Not in the paper, beside Table {table}" if metric == UNLABELLED else f"Table {table}"
+
+
 def _title(key: tuple[str, str, str], cells: Sequence[Cell]) -> str:
     repeats = usual_repeats(cells)
-    return f"Table {key[0]}, {key[1]}, {key[2]}" + (f", {repeats} runs per cell" if repeats else "")
+    return f"{table_name(key)}, {key[1]}, {key[2]}" + (f", {repeats} runs per cell" if repeats else "")
 
 
 def plain_tables(cells: Sequence[Cell], width: int | None = None) -> list[str]:

@@ -216,7 +216,13 @@ def verdict(printed: float | None, error: float | None, found: Measured | None) 
 
 
 def write_cells(path: Path, cells: Iterable[Cell]) -> None:
-    """A tidy CSV, one line per cell."""
+    """Write a tidy CSV, one line per cell.
+
+    Parameters
+    ----------
+    path : Path
+    cells : iterable of Cell
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, [field.name for field in fields(Cell)], lineterminator="\n")
@@ -226,7 +232,12 @@ def write_cells(path: Path, cells: Iterable[Cell]) -> None:
 
 
 def read_cells(path: Path) -> list[Cell]:
-    """What :func:`write_cells` wrote."""
+    """Read what :func:`write_cells` wrote.
+
+    Parameters
+    ----------
+    path : Path
+    """
     with path.open(encoding="utf-8", newline="") as file:
         return [_cell(row) for row in csv.DictReader(file)]
 

@@ -11,7 +11,16 @@ from ..experiments.comparison import Comparison
 from ..experiments.plan import DEFAULTS
 from ..experiments.printed import AVERAGE
 from ..experiments.sensitivity import Sensitivity
-from ..experiments.tables import PLAIN, counts, counts_line, groups, plain_line, plain_shares, usual_repeats
+from ..experiments.tables import (
+    PLAIN,
+    counts,
+    counts_line,
+    groups,
+    plain_line,
+    plain_shares,
+    table_name,
+    usual_repeats,
+)
 from ..plots.markup import Markup, element, join
 from .charts import Series, bars, line_chart
 from .fits import code_maps, confusion, convergence
@@ -99,7 +108,7 @@ def _by_method(cells: Sequence[Cell]) -> Section:
 
 def _table(key: tuple[str, str, str], cells: Sequence[Cell]) -> Section:
     table, dataset, metric = key
-    title = f"Table {table}: {dataset}, {METRICS.get(metric, metric)}"
+    title = f"{table_name(key)}: {dataset}, {METRICS.get(metric, metric)}"
     if all(cell.mean is None for cell in cells):
         return Section("", title, ())
     methods = list(dict.fromkeys(cell.method for cell in cells))
