@@ -161,8 +161,16 @@ def test_what_cannot_be_chosen_says_what_can():
         cross_validate_entries(NMF(), with_nan(X, unknown), [2, 3])
     with pytest.raises(ValueError, match="needs a sparse X"):
         cross_validate_entries(NMF(missing="unstored"), X, [2, 3])
-    with pytest.raises(ValueError, match="too few entries are known"):
+    with pytest.raises(ValueError, match="Only 2 entries of X are known, too few"):
         NMF("auto", missing="nan").fit([[1.0, np.nan], [np.nan, 2.0]])
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("seed", range(20))
+def test_some_entry_is_hidden_whatever_the_random_numbers_are(container, seed):
+    missing, make = CONTAINERS[container]
+    hidden, _ = hide(as_operand(make(*made_up(0.4, shape=(6, 4))), missing), 0.1, np.random.RandomState(seed))
+    assert hidden.nnz > 0
 
 
 def test_the_smallest_number_that_is_as_good_up_to_chance():

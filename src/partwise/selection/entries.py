@@ -57,6 +57,11 @@ def hide(X: Operand, share: float, rng: np.random.RandomState) -> tuple[Any, Ope
         The hidden entries, each with the number of entries it represents.
     known : Operand
         X without them.
+
+    Raises
+    ------
+    ValueError
+        If the share is less than one entry.
     """
     data = X.array
     if not sp.issparse(data):
@@ -82,13 +87,20 @@ def hide(X: Operand, share: float, rng: np.random.RandomState) -> tuple[Any, Ope
 
 
 def _drawn(known: Array, share: float, rng: np.random.RandomState) -> Array:
-    """A share of the known entries at random.
+    """A share of the known entries at random, at least one.
 
     A number is drawn for every known entry, not for every entry: otherwise users who mask entries with the same random
     numbers would have none left to hide.
     """
+    count = int(known.sum())
+    if count * share < 1:
+        raise ValueError(
+            f"Only {count} entries of X are known, too few to hide a share of {share:g} of them and to predict it: "
+            "choose n_components yourself."
+        )
+    numbers = rng.uniform(size=count)
     drawn = np.zeros_like(known)
-    drawn[known] = rng.uniform(size=int(known.sum())) < share
+    drawn[known] = numbers <= max(share, numbers.min())
     return drawn
 
 
@@ -131,7 +143,8 @@ def hidden_loss(fits: Sequence[Any], X: Operand, hidden: Any, W: Array, Ht: Arra
         count = float(rows.sum() if X.sample_weight is None else rows @ X.sample_weight)
         if not count:
             raise ValueError(
-                f"Of X, of shape {X.shape}, too few entries are known to hide some. Give n_components a number."
+                "The hidden entries of X all have weight zero, so that their predictions say nothing: "
+                "give n_components a number."
             )
         loss += replace(fit, weights=weights).bind(X, sample_weight=X.sample_weight).value(state) / count
     return loss
