@@ -23,8 +23,9 @@ from partwise.core.storage import as_operand
 from partwise.metrics import sparseness
 from partwise.solvers.choice import choose_solver
 from partwise.solvers.coordinate import GENTLE_SWEEPS
-from partwise.solvers.loop import Options, minimise
+from partwise.solvers.loop import Options
 from partwise.solvers.point import Point
+from partwise.solvers.search import minimise
 from partwise.terms import L1, L2, BetaDivergence, Frobenius, Gauged, NeighborGraph, Smoothness
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -14,6 +14,7 @@ X = load_digits().data[:600]
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch):
     monkeypatch.setattr(joining, "MANY_SAMPLES", 100)
+    monkeypatch.setattr(joining, "DIRECTIONS", 15)
 
 
 def posed(data=X, y=None, sample_weight=None, **parameters):
@@ -41,6 +42,15 @@ def test_fits_end_as_low_and_begin_lower():
     plain, joined = (GraphNMF(4, graph_strength=2.0, init=init, random_state=0).fit(X) for init in ("nndsvda", "auto"))
     assert joined.objective_ < 1.001 * plain.objective_
     assert joined.history_["objective"][0] < 0.8 * plain.history_["objective"][0]
+
+
+def test_projections_leave_few_sweeps(monkeypatch):
+    projected = GraphNMF(4, graph_strength=2.0, random_state=0).fit(X)
+    monkeypatch.setattr(joining, "DIRECTIONS", 50)  # too many for 64 features
+    joined = GraphNMF(4, graph_strength=2.0, random_state=0).fit(X)
+    assert projected.objective_ < 1.001 * joined.objective_
+    assert projected.history_["objective"][0] < 1.01 * projected.objective_ < joined.history_["objective"][0]
+    assert projected.n_iter_ < joined.n_iter_
 
 
 def test_many_groups_are_joined_again(monkeypatch):

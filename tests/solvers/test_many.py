@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from partwise import NMF, GraphNMF, SemiNMF
-from partwise.core.operand import HeldOperand
+from partwise.core.held import HeldOperand
 from partwise.solvers import Options, solve, solve_many, steps
 
 RNG = np.random.RandomState(0)

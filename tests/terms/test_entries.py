@@ -107,9 +107,17 @@ def test_few_known_entries_of_a_dense_array_are_listed(block, weights, dtype, mo
     assert observed_entries(as_operand(np.where(X < 0.5, np.nan, X), "nan"), weights) is None
 
 
-@pytest.mark.parametrize("term", [Frobenius, partial(BetaDivergence, 1), partial(BetaDivergence, 0.5)])
+@pytest.mark.parametrize(
+    ("term", "solver"),
+    [
+        (Frobenius, "auto"),
+        (partial(BetaDivergence, 1), "auto"),
+        # By default only blocks of these have Newton steps.
+        (partial(BetaDivergence, 0.5), "multiplicative"),
+    ],
+)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_listed_and_blocked_entries_give_the_same_model(term, weighted, monkeypatch):
+def test_listed_and_blocked_entries_give_the_same_model(term, solver, weighted, monkeypatch):
     rng = np.random.RandomState(0)
     data = rng.gamma(1.0, size=(40, 2)) @ rng.gamma(1.0, size=(2, 20))
     hidden = rng.uniform(size=data.shape) < 0.85
@@ -118,7 +126,7 @@ def test_listed_and_blocked_entries_give_the_same_model(term, weighted, monkeypa
     model = Factorization(
         2, terms=[term(rng.uniform(size=data.shape) if weighted else None)], missing="nan", max_iter=10, tol=0
     )
-    model.set_params(random_state=0, assign="argmax")
+    model.set_params(random_state=0, assign="argmax", solver=solver)
     listed = clone(model).fit(data)
     answers = listed.transform(data[:5]), listed.score(data), listed.labels_
     monkeypatch.setattr(entries, "MOSTLY_HIDDEN", 1.1)

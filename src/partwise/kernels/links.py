@@ -69,3 +69,45 @@ def aggregate_rows(indptr: Array, indices: Array, data: Array) -> Array:
                 group[indices[p]] = n_groups
         n_groups += 1
     return group
+
+
+@compiled(nogil=True)
+def gather_pull(
+    groups: Array,
+    n_groups: int,
+    A: Array,
+    weight: Array,
+    FB: Array,
+    D: Array,
+    F: Array,
+    scale: Array,
+    linked: Array,
+) -> Array:
+    """A − weight · F B − D ∘ F − (S F) · scale, added up over the rows of every group; F B and S F are given."""
+    n, k = F.shape
+    out = np.zeros((n_groups, k), F.dtype)
+    for i in range(n):
+        for j in range(k):
+            out[groups[i], j] += A[i, j] - weight[i] * FB[i, j] - D[i, j] * F[i, j] - scale[j] * linked[i, j]
+    return out
+
+
+@compiled(nogil=True)
+def group_minima(groups: Array, n_groups: int, F: Array) -> Array:
+    """The smallest entry of every group in every column."""
+    n, k = F.shape
+    out = np.full((n_groups, k), np.inf, F.dtype)
+    for i in range(n):
+        for j in range(k):
+            out[groups[i], j] = min(out[groups[i], j], F[i, j])
+    return out
+
+
+@compiled(nogil=True)
+def shift_groups(F: Array, groups: Array, shifts: Array) -> None:
+    """Move the rows of every group as a whole, in place; no entry falls below zero."""
+    n, k = F.shape
+    zero = F.dtype.type(0)
+    for i in range(n):
+        for j in range(k):
+            F[i, j] = max(F[i, j] + shifts[groups[i], j], zero)

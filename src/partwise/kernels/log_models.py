@@ -26,34 +26,60 @@ def model_rows(
     counts: Array,
     G: Array,
     floor: float,
+    slopes: Array,
     F: Array,
     pulls: Array,
     grams: Array,
     responses: Array,
 ) -> None:
-    """pulls = Σ_p c_p g_p / b_p, grams = ½ Σ_p c_p g_p g_pᵀ / b_p² and gram · f of every row, with b = f · g."""
+    """pulls = Σ_p c_p g_p / b_p, grams = ½ Σ_p c_p g_p g_pᵀ / b_p² and gram · f of every row, with b = f · g.
+
+    Entries that are zero and have no reason to grow, since `slopes`, the gradient of everything else, is not below
+    their pull, are left out of the grams.
+    """
     k = F.shape[1]
-    g, scaled, columns = np.empty((k, WIDTH), F.dtype), np.empty((k, WIDTH), F.dtype), np.arange(k)
+    g, scaled, Q = np.empty((k, WIDTH), F.dtype), np.empty((k, WIDTH), F.dtype), np.empty((k, k), F.dtype)
+    positive, chosen = np.empty((2, k), np.int64)
     b, y, v = np.empty((3, CHUNK), F.dtype)
     for i in range(len(F)):
-        pulls[i] = 0
-        Q = grams[i]
-        Q[:] = 0
-        for start in range(indptr[i], indptr[i + 1], CHUNK):
-            stop = min(start + CHUNK, indptr[i + 1])
+        f, pull, gram = F[i], pulls[i], grams[i]
+        first, end, n_positive = indptr[i], indptr[i + 1], 0
+        for j in range(k):
+            pull[j] = 0
+            if f[j] > 0:
+                positive[n_positive] = j
+                n_positive += 1
+        # A row of one chunk stays gathered until it is known which of its entries count; others are gathered again.
+        for start in range(first, end, CHUNK):
+            stop = min(start + CHUNK, end)
             c, size = counts[start:stop], stop - start
             gather(indices[start:stop], G, g)
-            combine(g, F[i], columns, b[:size])
+            combine(g, f, positive[:n_positive], b[:size])
             invert(c, b[:size], floor, y[:size], v[:size])
-            add_dots(g, v[:size], pulls[i])
+            add_dots(g, v[:size], pull)
+        width = 0
+        for j in range(k):
+            if f[j] > 0 or pull[j] > slopes[i, j]:
+                chosen[width] = j
+                width += 1
+        active = chosen[:width]
+        Q[:width, :width] = 0
+        for start in range(first, end, CHUNK):
+            stop = min(start + CHUNK, end)
+            c, size = counts[start:stop], stop - start
+            if end - first > CHUNK:
+                gather(indices[start:stop], G, g)
+                combine(g, f, positive[:n_positive], b[:size])
+                invert(c, b[:size], floor, y[:size], v[:size])
             bend(c, y[:size], v[:size])
-            add_products(g, v[:size], columns, scaled, Q)
-        for a in range(k):
+            add_products(g, v[:size], active, scaled, Q)
+        gram[:] = 0
+        for a in range(width):
             for other in range(a + 1):
-                Q[a, other] *= 0.5
-                Q[other, a] = Q[a, other]
-        for a in range(k):
-            responses[i, a] = dot(Q[a], F[i])
+                gram[active[a], active[other]] = 0.5 * Q[a, other]
+                gram[active[other], active[a]] = 0.5 * Q[a, other]
+        for j in range(k):
+            responses[i, j] = dot(gram[j], f)
 
 
 @compiled(nogil=True)

@@ -28,20 +28,26 @@ from .gathered import CHUNK, WIDTH, add_dots, add_products, dot, gather, gather_
 from .options import FAST, compiled
 from .row_models import add_common, energy_of_common, exchange, gradient_of_common, solve_model
 
+# What is gathered for a row is kept for its later parts if it takes no more than this, the size of a small cache.
+KEPT_BYTES = 2**18
 # An entry of b never falls by more than this share in one step.
 MOST_OF_B = 0.999
 
 
 @compiled(fastmath=FAST, nogil=True)
-def combine(g: Array, factors: Array, columns: Array, out: Array) -> None:
-    """out[p] = Σ_j factors[j] g[j, p] over some columns j."""
+def combine(g: Array, factors: Array, columns: Array, out: Array, at: int = 0) -> None:
+    """out[p] = Σ_j factors[j] g[j, at + p] over some columns j, four at a time."""
+    n, to, zero = len(columns), at + len(out), factors[0] * 0
     out[:] = 0
-    for j in columns:
-        factor = factors[j]
-        if factor != 0:
-            row = g[j]
-            for p in range(len(out)):
-                out[p] += factor * row[p]
+    for a in range(0, n, 4):
+        # At the edge a column stands in for those that do not exist, and counts nothing.
+        j0, j1 = columns[a], columns[min(a + 1, n - 1)]
+        j2, j3 = columns[min(a + 2, n - 1)], columns[min(a + 3, n - 1)]
+        f0, f1 = factors[j0], factors[j1] if a + 1 < n else zero
+        f2, f3 = factors[j2] if a + 2 < n else zero, factors[j3] if a + 3 < n else zero
+        g0, g1, g2, g3 = g[j0, at:to], g[j1, at:to], g[j2, at:to], g[j3, at:to]
+        for p in range(len(out)):
+            out[p] += f0 * g0[p] + f1 * g1[p] + f2 * g2[p] + f3 * g3[p]
 
 
 @compiled(fastmath=FAST, nogil=True)
@@ -116,14 +122,14 @@ def sum_of_logs(c: Array, x: Array, b: Array, mantissa: Array, bits: Array) -> f
 
 @compiled(nogil=True)
 def _add_curvature(
-    c: Array, y: Array, b: Array, alpha: Array, g: Array, columns: Array, scaled: Array, v: Array, Q: Array
+    c: Array, y: Array, b: Array, alpha: Array, g: Array, at: int, columns: Array, scaled: Array, v: Array, Q: Array
 ) -> None:
     """Add the second derivatives of a chunk, for some columns, to Q; v is memory."""
     own = v[: len(c)]
     bend(c, y, own)
     if len(alpha) > 0:
         soften(alpha, b, own)
-    add_products(g, own, columns, scaled, Q)
+    add_products(g, own, columns, scaled, Q, at)
 
 
 @compiled(nogil=True)
@@ -157,14 +163,17 @@ def _newton_step(
     """
     k, count = len(f), len(c)
     gradient, d, lowest, slope = small[0], small[1], small[2], small[3]
-    v, every, chosen = small[4], columns[0], columns[1]
-    # A row of one chunk is gathered once. Products of a longer one are added up while it is gathered for the gradient,
-    # for the entries that can surely move.
-    whole, n_sure = count <= CHUNK, 0
+    v, positive, chosen = small[4], columns[0], columns[1]
+    # A row that is not longer than g is gathered once. Products of a row of several chunks are added up while it is
+    # gathered for the gradient, for the entries that can surely move.
+    short, kept_whole, n_sure, n_positive = count <= CHUNK, count <= g.shape[1], 0, 0
     for j in range(k):
-        if not held[j] and f[j] > 0:
-            chosen[n_sure] = j
-            n_sure += 1
+        if f[j] > 0:
+            positive[n_positive] = j
+            n_positive += 1
+            if not held[j]:
+                chosen[n_sure] = j
+                n_sure += 1
         gradient[j] = linear[j] + 2 * ridge[j] * f[j]
     gradient_of_common(B, weight, f, gradient)
     sure = chosen[:n_sure]
@@ -172,13 +181,14 @@ def _newton_step(
     d[:k] = 0
     for start in range(0, count, CHUNK):
         stop = min(start + CHUNK, count)
-        gather(indices[start:stop], G, g)
-        combine(g, f, every, b[start:stop])
+        at = start if kept_whole else 0
+        gather(indices[start:stop], G, g, at)
+        combine(g, f, positive[:n_positive], b[start:stop], at)
         pull = v[: stop - start]
         invert(c[start:stop], b[start:stop], floor, y[start:stop], pull)
-        add_dots(g, pull, d[:k])
-        if not whole:
-            _add_curvature(c[start:stop], y[start:stop], b[start:stop], alpha[start:stop], g, sure, scaled, v, Q)
+        add_dots(g, pull, d[:k], at)
+        if not short:
+            _add_curvature(c[start:stop], y[start:stop], b[start:stop], alpha[start:stop], g, at, sure, scaled, v, Q)
     for j in range(k):
         gradient[j] -= d[j]
     # The slope at which an entry is worth its place.
@@ -196,13 +206,14 @@ def _newton_step(
     if width == 0:
         return 0.0
     active = chosen[:width]
-    if whole or width > n_sure:
+    if short or width > n_sure:
         Q[:width, :width] = 0
         for start in range(0, count, CHUNK):
             stop = min(start + CHUNK, count)
-            if not whole:
+            at = start if kept_whole else 0
+            if not kept_whole:
                 gather_some(indices[start:stop], G, active, g)
-            _add_curvature(c[start:stop], y[start:stop], b[start:stop], alpha[start:stop], g, active, scaled, v, Q)
+            _add_curvature(c[start:stop], y[start:stop], b[start:stop], alpha[start:stop], g, at, active, scaled, v, Q)
     add_common(B, weight, active, Q)
     for a in range(width):
         Q[a, a] += 2 * ridge[active[a]]
@@ -211,7 +222,7 @@ def _newton_step(
     if keeps_sum:
         exchange(Q, gradient, lowest, width, d, slope)
     else:
-        solve_model(Q, gradient, lowest, width, d, slope)
+        solve_model(Q, gradient, lowest, width, d, slope, v)
     promised, kept = 0.0, energy_of_common(B, weight, active, d)
     for a in range(width):
         promised -= gradient[a] * d[a]
@@ -221,9 +232,9 @@ def _newton_step(
     bent, tau, spared, largest = 0.0, 0.0, 0.0, 0.0
     for start in range(0, count, CHUNK):
         stop = min(start + CHUNK, count)
-        if not whole:
+        if not kept_whole:
             gather_some(indices[start:stop], G, active, g)
-        combine(g, slope, active, z[start:stop])
+        combine(g, slope, active, z[start:stop], start if kept_whole else 0)
         curvature, shrinkage = along(c[start:stop], y[start:stop], z[start:stop])
         bent += curvature
         tau = max(tau, shrinkage)
@@ -317,9 +328,10 @@ def newton_rows(
     for i in range(n):
         longest = max(longest, indptr[i + 1] - indptr[i])
     b, y, z = np.empty(longest, F.dtype), np.empty(longest, F.dtype), np.empty(longest, F.dtype)
-    g, scaled, Q = np.empty((k, WIDTH), F.dtype), np.empty((k, WIDTH), F.dtype), np.empty((k, k), F.dtype)
+    chunks = min(-(-longest // CHUNK), max(1, KEPT_BYTES // (CHUNK * k * F.itemsize)))
+    g = np.empty((k, chunks * CHUNK + WIDTH - CHUNK), F.dtype)
+    scaled, Q = np.empty((k, WIDTH), F.dtype), np.empty((k, k), F.dtype)
     columns, small = np.empty((2, k), np.int64), np.empty((5, max(k, CHUNK)), F.dtype)
-    columns[0] = np.arange(k)
     mantissa, given = np.empty(longest, np.float64), np.empty(k, F.dtype)
     bits = mantissa.view(np.int64)
     alpha = np.empty(longest if dispersion.size > 0 else 0, F.dtype)

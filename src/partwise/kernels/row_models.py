@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..core.types import Array
 from .options import FAST, compiled
 
@@ -10,25 +12,26 @@ MODEL_PASSES, MODEL_TOLERANCE = 10, 1e-3
 
 
 @compiled(fastmath=FAST, nogil=True)
-def solve_model(Q: Array, gradient: Array, lowest: Array, width: int, d: Array, slope: Array) -> None:
+def solve_model(Q: Array, gradient: Array, lowest: Array, width: int, d: Array, slope: Array, inverse: Array) -> None:
     """d ≈ argmin of gradient · d + ½ dᵀ Q d over d ≥ lowest, by coordinate descent. Q is symmetric."""
-    d[:width] = 0
-    slope[:width] = gradient[:width]
+    for a in range(width):
+        d[a] = 0
+        slope[a] = gradient[a]
+        # Of a subnormal curvature it would be infinite, and 0 · ∞ is not a number.
+        inverse[a] = 1 / Q[a, a] if 1 / Q[a, a] < np.inf else Q[a, a] * 0
     first = 0.0
     for turn in range(MODEL_PASSES):
         gained = 0.0
         for a in range(width):
-            curvature = Q[a, a]
-            old = d[a]
+            row, old = Q[a], d[a]
             flat = lowest[a] if slope[a] > 0 else old
-            new = max(old - slope[a] / curvature, lowest[a]) if curvature > 0 else flat
+            new = max(old - slope[a] * inverse[a], lowest[a]) if inverse[a] > 0 else flat
             step = new - old
             if step != 0:
                 d[a] = new
-                row = Q[a]
                 for b in range(width):
                     slope[b] += step * row[b]
-                gained += step * step * curvature
+                gained += step * step * row[a]
         if turn == 0:
             first = gained
         elif gained <= MODEL_TOLERANCE * first:

@@ -8,12 +8,13 @@ from .choice import choose_dual_solver, choose_solver
 from .codes import code_rows, code_samples, coding_terms
 from .cuts import cut_vectors
 from .group_start import GroupStart
-from .loop import Options, Result, minimise
+from .loop import Options, Result
 from .many import solve_many
 from .multiplicative import Multiplicative
 from .point import Solver
 from .problem import Minimum, Problem, solve
 from .scale import codes_power, normalise, rescaled, warn_if_dead
+from .search import minimise
 from .spectral import spectral_embedding
 from .starting import DualStart, FreeStart, NamedStart, Start, TriStart
 from .starts import feature_residuals, start_from_labels

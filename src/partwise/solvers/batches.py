@@ -19,10 +19,11 @@ from ..core.stream import Stream, joined
 from ..core.term import BoundTerm
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
 from .codes import code_rows
-from .loop import Options, Result, minimise
+from .loop import Options, Result
 from .multiplicative import Multiplicative
 from .problem import Minimum, Problem, solve
 from .scale import Domains, apply_scale, held_columns, rescaled
+from .search import minimise
 
 # Passes over the codes of a batch before its first sweep, which components should not meet unprepared.
 FIRST_PASSES = 20

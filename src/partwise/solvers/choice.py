@@ -14,8 +14,9 @@ from ..core.types import CODES, COMPONENTS, Factor
 from .alternating import Alternating
 from .coordinate import Coordinate
 from .free import FreeCoordinate, FreeMultiplicative
+from .gentle import Hastened
 from .multiplicative import Multiplicative
-from .newton import Newton, is_swept, keeps_domains, steps_in_blocks
+from .newton import Newton, is_free, is_swept, keeps_domains, steps_in_blocks
 from .piecewise import Piecewise, goes_in_pieces
 from .point import Solver
 from .projected import Projected
@@ -73,6 +74,8 @@ def _for_non_negative(
     without, products = objective.without_quadratic(), objective.without_entries()
     if name == "auto":
         swept = objective.has_row_squares or not (without or products)
+        if not swept and objective.has_entrywise and is_free(objective) and powers is None:
+            return _revived(objective, partial(Hastened, objective))
         name = "coordinate" if swept else "multiplicative"
     if name == "coordinate" and not objective.has_row_squares:
         _refuse_coordinate(without, products)

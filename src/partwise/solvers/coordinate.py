@@ -7,6 +7,7 @@ its minimum for the other (`kernels.descent`). Both factors are then extrapolate
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +18,18 @@ from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
 from .extrapolation import Extrapolating
 from .multilevel import Level
+from .spread_aggregates import SpreadAggregates
 from .steps import Coding, Steps, answered, wanted
-from .systems import RowSystem, assemble, close
+from .systems import STIFF, RowSystem, assemble, close
 
 MAX_PASSES = 8
 # The first sweeps decide in which minimum a run ends. Gentle ones, a single pass each and no extrapolation, lead to
 # better minima than solving for each factor against an arbitrary start. Not so where samples are coupled: one pass
 # would carry information over only one link. A term that lies below its quadratic makes small steps anyway.
 GENTLE_SWEEPS = 4
+# Blocks of coupled rows on workers move several times in a sweep, and learn in between how the others have moved. Each
+# time but the last they may go further by a share of their step; None is not at all.
+MOMENTA: tuple[float | None, ...] = (None,)
 # Passes on a few rows end when one gains less than this share of the first.
 PASS_TOLERANCE = 1e-2
 
@@ -47,6 +52,7 @@ class Coordinate(Extrapolating):
         self._is_coupled = False
         self._coupled: tuple[RowMatrix, ...] = ()
         self._level: Level | None = None
+        self._spread_level: SpreadAggregates | None = None
 
     def begin_sweep(self) -> None:
         """Count a sweep, for solvers with their own step for one factor: the first sweeps are gentle."""
@@ -67,23 +73,36 @@ class Coordinate(Extrapolating):
         """New codes, extrapolated by beta, as a state; and the codes before extrapolation."""
         system = self._system(state, CODES)
         last, passes = self._last.get(CODES) if beta else None, self._passes
-        if system.coupled or not system.data.any():
+        links = tuple(S for S in system.coupled if S.spread)
+        if (system.coupled or not system.data.any()) and not links:
             yield wanted(self._objective, state, CODES)
             W = self._descend(system, state, CODES, passes)
             return state.replace(CODES, W if last is None else self._extrapolated(W, last, beta, np.empty_like(W))), W
+        self._is_coupled = self._is_coupled or bool(links)
+        system, names, parts = system.apart()
+        descent = _Descent(replace(system, coupled=()), passes, None if last is None else beta, self.least_share, names)
         run = RowPass(
-            _Descent(system, passes, None if last is None else beta, self.least_share),
-            (state.W,) if last is None else (state.W, last),
+            descent,
+            (*((state.W,) if last is None else (state.W, last)), *parts),
             lambda: self._memory(state, last),
+            links,
+            tuple(replace(descent, beta=momentum if beta else None) for momentum in MOMENTA) if links else (),
+            None if names else self._aggregates(links, system),
         )
         coding = Coding(state, run)
         yield [coding]
         return state.with_codes(run.results[-1], coding.pull, coding.gram), run.results[0]
 
-    def _memory(self, state: State, last: Array | None) -> tuple[Array, ...]:
-        """Memory for the codes before extrapolation, and for those after it."""
-        W = state.X.room.empty(state.W.shape, state.W.dtype)
-        return (W,) if last is None else (self._memory_of(last, state), W)
+    def _aggregates(self, links: tuple[Any, ...], system: RowSystem) -> SpreadAggregates | None:
+        """What spans blocks on workers and is moved as a whole, where links outweigh the data."""
+        if not links or any(S.off is None for S in links):
+            return None
+        stiffness = sum(float(S.diagonal().mean()) for S in links) * float(system.scale.mean())
+        if stiffness <= STIFF * float(system.weight.mean()) * float(np.diag(system.B).mean()):
+            return None
+        if self._spread_level is None:
+            self._spread_level = SpreadAggregates(sum((S.off for S in links[1:]), start=links[0].off))
+        return self._spread_level
 
     def _improve_components(self, state: State) -> Steps[State]:
         yield wanted(self._objective, state, COMPONENTS)
@@ -162,12 +181,15 @@ class _Descent:
         How far to extrapolate; None: not at all.
     least_share : float
         An extrapolated entry keeps at least this share of its value.
+    with_rows : tuple of str
+        The parts of the system that are given with the rows.
     """
 
     system: RowSystem
     passes: int
     beta: float | None
     least_share: float
+    with_rows: tuple[str, ...] = ()
 
     @property
     def n_results(self) -> int:
@@ -180,12 +202,38 @@ class _Descent:
 
         # Memory for the first result may be that of the last codes, which are still to be read.
         F = out[0] if self.beta is None else np.empty(product.shape, out[0].dtype)
-        self.system.descend_rows(rows, given[0], product, self.passes, PASS_TOLERANCE, jointly=True, out=F)
+        system, rows = self._complete(rows, given)
+        system.descend_rows(rows, given[0], product, self.passes, PASS_TOLERANCE, jointly=True, out=F)
         if self.beta is None:
             return F
         step_further(F, given[1], self.beta, self.least_share, out[1])
         out[0][:] = F
         return out[1]
+
+    def whole(self, product: Array, given: tuple[Array, ...], links: list[tuple[Any, Any]]) -> tuple[Array, ...]:
+        """Links to other blocks are bounded at the codes to start from, so that these rows are coupled only inside."""
+        from ..kernels.descent import step_further
+
+        F, (whole, _) = np.array(given[0], order="C"), self._complete(slice(0, len(given[0])), given)
+        D, push, scale = whole.D, whole.push, whole.scale
+        for part, others in links:
+            D = D + np.multiply.outer(part.stiffness, scale)
+            push = push + scale * part.pull(F, others)
+        system = replace(whole, D=D, push=push)
+        level = links[0][0].kept("level", lambda: Level.of([part.inside for part, _ in links], F.dtype))
+        system.descend_all(level, F, product, self.passes, PASS_TOLERANCE, cycles=1)
+        if self.beta is None:
+            return (F,)
+        W = np.empty_like(F)
+        step_further(F, given[1], self.beta, self.least_share, W)
+        return F, W
+
+    def _complete(self, rows: slice, given: tuple[Array, ...]) -> tuple[RowSystem, slice]:
+        """The system of some rows with the parts given for them, and where these rows are in it."""
+        if not self.with_rows:
+            return self.system, rows
+        own = dict(zip(self.with_rows, given[-len(self.with_rows) :], strict=True))
+        return self.system.of(rows).having(own), slice(0, rows.stop - rows.start)
 
     def of(self, rows: slice) -> _Descent:
         """The same on some of the rows."""

@@ -36,7 +36,7 @@ class Extrapolating(Remembering, ABC):
     """
 
     remembers: ClassVar[tuple[str, ...]] = ("stalled", "_sweeps", "_beta", "_ceiling")
-    least_share: ClassVar[float] = 0.0
+    least_share: float = 0.0
 
     def __init__(self, objective: Objective):
         self._objective = objective
@@ -92,6 +92,11 @@ class Extrapolating(Remembering, ABC):
             self._beta = min(self._beta * BETA_GROWTH, self._ceiling)
             self._ceiling = min(self._ceiling * CEILING_GROWTH, 1.0)
         return new
+
+    def _memory(self, state: State, last: Array | None) -> tuple[Array, ...]:
+        """Memory for the codes before extrapolation, and for those after it."""
+        W = state.X.room.empty(state.W.shape, state.W.dtype)
+        return (W,) if last is None else (self._memory_of(last, state), W)
 
     def _memory_of(self, last: Array, state: State) -> Array:
         """Memory for new codes: that of the last ones, which a sweep reads only once, unless these are the state's."""

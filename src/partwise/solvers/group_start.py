@@ -14,7 +14,8 @@ from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import COMPONENTS, FACTORS, Array, IntArray, column_norms
 from .choice import choose_solver
-from .loop import Options, Result, minimise
+from .loop import Options, Result
+from .search import minimise
 from .starting import NamedStart
 
 if TYPE_CHECKING:

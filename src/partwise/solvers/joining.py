@@ -2,8 +2,12 @@
 
 Groups are those that the solver moves as a whole (`solvers.multilevel`). Restricted to codes that are equal inside
 them, the objective is, up to a constant, that of their means, weighted by their sizes, with the edges between groups
-added up. It has a fifth of the rows, so most sweeps of a fit can be made there; if it still has many, it starts the
-same way.
+added up. It has a fifth of the rows, so sweeps of a fit can be made there; if it still has many, it starts the same
+way.
+
+Dense samples of many features are then fitted by their projections onto the leading directions, all samples and the
+whole graph. Products with these cost little, and the fit ends so close to that of the samples themselves that few
+sweeps with X are left.
 """
 
 from __future__ import annotations
@@ -12,18 +16,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.storage import group_means
+from ..core.projected import ProjectedOperand
+from ..core.storage import DenseOperand, group_means
 from ..core.types import Array, IntArray
 from .loop import Options
 from .multilevel import LEAST_REDUCTION
+from .starts import truncated_svd
 
 if TYPE_CHECKING:
     from .problem import Problem
 
 # From this many samples on.
 MANY_SAMPLES = 20_000
-# A start need not be exact.
-SWEEPS, TOLERANCE = 100, 1e-5
+# A start need not be exact; least of all one from which another start begins.
+SWEEPS, TOLERANCE, OF_FIRST, OF_SECOND = 100, 1e-5, 1e-4, 1e-6
+# Directions onto which samples are projected: so many, or so many for each component, if features are at least so many
+# times as many. They are those of a sample.
+DIRECTIONS, PER_COMPONENT, LEAST_FEATURES, SAMPLE = 64, 3, 3, 4096
 
 
 def joined(problem: Problem) -> tuple[Problem, IntArray] | None:
@@ -53,14 +62,28 @@ def _groups(problem: Problem) -> IntArray | None:
     return np.asarray(aggregate_rows(edges.indptr, edges.indices, -edges.data), np.intp)
 
 
-def joined_start(problem: Problem, options: Options) -> tuple[Array, Array] | None:
-    """W and Hᵀ where the fit to groups ends, for all samples; None if there is no such fit."""
+def joined_start(problem: Problem, options: Options, rng: np.random.RandomState) -> tuple[Array, Array] | None:
+    """W and Hᵀ where the fit to groups ends, and that to projections, for all samples; None if there is no such fit."""
     from .problem import solve
 
     found = joined(problem)
     if found is None:
         return None
     of_groups, groups = found
+    projected = _projected(problem, rng)
     with of_groups.at_work():
-        end = solve(of_groups, options.inside(SWEEPS, TOLERANCE)).state
-    return np.ascontiguousarray(end.W[groups]), end.Ht
+        end = solve(of_groups, options.inside(SWEEPS, TOLERANCE if projected is None else OF_FIRST)).state
+    factors = np.ascontiguousarray(end.W[groups]), end.Ht
+    if projected is None:
+        return factors
+    end = solve(problem.seen_as(projected).begun(factors), options.inside(SWEEPS, OF_SECOND)).state
+    return end.W, end.Ht
+
+
+def _projected(problem: Problem, rng: np.random.RandomState) -> ProjectedOperand | None:
+    """The samples as their projections, if these are much shorter."""
+    X, width = problem.X, max(DIRECTIONS, PER_COMPONENT * problem.n_components)
+    if not isinstance(X, DenseOperand) or X.shape[1] < LEAST_FEATURES * width:
+        return None
+    rows = np.sort(rng.choice(X.shape[0], min(SAMPLE, X.shape[0]), replace=False))
+    return ProjectedOperand(X, truncated_svd(X.take(rows), width, rng)[2])

@@ -93,12 +93,6 @@ class Level:
         return sp.csr_array((ones, (self._aggregates, np.arange(n))), shape=(int(self._aggregates.max()) + 1, n))
 
     @cached_property
-    def _members(self) -> tuple[Array, Array]:
-        """Rows sorted by aggregate, and where each begins."""
-        order = np.argsort(self._aggregates, kind="stable")
-        return order, np.searchsorted(self._aggregates[order], np.arange(self._gather.shape[0]))
-
-    @cached_property
     def _coarser(self) -> tuple[Level, Array] | None:
         """The level of the aggregates, and the links inside each, which belong to its diagonal."""
         n = self.off.shape[0]
@@ -130,13 +124,13 @@ class Level:
         """Whether there are aggregates to move; cliques carry information at once and need none."""
         return self.cliques.n_groups == 0 and self._coarser is not None
 
-    def cycle(self, F: Array, q: RowQuadratic) -> None:
-        """A pass over the rows, one over the aggregates (and theirs), a pass over the rows; in place."""
+    def cycle(self, F: Array, q: RowQuadratic, before: int = 1) -> None:
+        """Passes over the rows `before` one over the aggregates (and theirs), and a pass over the rows; in place."""
         if self._coarser is None:
             self.sweep(F, q, LAST_PASSES, 0.0)
             return
-        self.sweep(F, q, 1, 0.0)
-        self._move_aggregates(F, q, *self._coarser)
+        self.sweep(F, q, before, 0.0)
+        self._move_aggregates(F, q, before, *self._coarser)
         self.sweep(F, q, 1, 0.0)
 
     def sweep(self, F: Array, q: RowQuadratic, max_passes: int, tolerance: float) -> None:
@@ -150,18 +144,18 @@ class Level:
             self._order, self._colours, max_passes, tolerance,
         )  # fmt: skip
 
-    def _move_aggregates(self, F: Array, q: RowQuadratic, coarser: Level, inside: Array) -> None:
-        pull = q.A - q.weight[:, None] * (F @ q.B) - q.D * F - q.scale * (self.off @ F)
-        order, begins = self._members
-        lowest = np.minimum.reduceat(F[order], begins, axis=0)
+    def _move_aggregates(self, F: Array, q: RowQuadratic, before: int, coarser: Level, inside: Array) -> None:
+        from ..kernels.links import gather_pull, group_minima, shift_groups
+
+        groups, n_groups = self._aggregates, self._gather.shape[0]
+        A = gather_pull(groups, n_groups, q.A, q.weight, F @ q.B, q.D, F, q.scale, self.off @ F)
+        lowest = group_minima(groups, n_groups, F)
         weight = self._gather @ q.weight
         D = self._gather @ q.D + np.multiply.outer(inside, q.scale)
-        A = self._gather @ pull
         A += weight[:, None] * (lowest @ q.B) + D * lowest + q.scale * (coarser.off @ lowest)
         moved = lowest.copy()
-        coarser.cycle(moved, RowQuadratic(A, q.B, weight, D, q.scale))
-        F += (moved - lowest)[self._aggregates]
-        np.maximum(F, 0, out=F)
+        coarser.cycle(moved, RowQuadratic(A, q.B, weight, D, q.scale), before)
+        shift_groups(F, groups, moved - lowest)
 
 
 class Chain:

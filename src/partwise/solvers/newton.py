@@ -8,7 +8,7 @@ to one stay on their simplex; components that sum to one are found as if they we
 sums.
 
 The first sweeps decide in which minimum a run ends; multiplicative ones, which are slow and treat all entries equally,
-lead to better minima. Codes that a graph ties to each other move together (`solvers.tied_rows`).
+lead to better minima (`solvers.gentle`). Codes that a graph ties to each other move together (`solvers.tied_rows`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ..core.state import State
 from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor
 from .entry_steps import EntrySteps
 from .extrapolation import Extrapolating
+from .gentle import HASTE, Gentle
 from .multilevel import Chain
 from .multiplicative import Multiplicative
 from .point import Point
@@ -32,11 +33,13 @@ from .steps import Steps, wanted
 from .systems import RowSystem, assemble, system_of
 from .tied_rows import moved_together, tightness
 
+# Multiplicative sweeps at first; those that go further count as several.
 GENTLE_SWEEPS = 10
 # If a larger share of the steps with shared Gram matrices must be shortened, every row gets its own from then on.
 MOST_SHORT = 0.1
-# An extrapolated entry keeps this share of its value. At zero a logarithm would be infinite.
-LEAST_SHARE = 0.1
+# An extrapolated entry keeps this share of its value: at zero a logarithm would be infinite. Rows with systems of their
+# own gain by more.
+LEAST_SHARE, LEAST_SHARE_IN_ROWS = 0.1, 0.5
 # From this tightness on gentle sweeps would hardly move codes that are tied to each other.
 STIFF = 3.0
 
@@ -52,6 +55,11 @@ def is_swept(objective: Objective) -> bool:
     if isinstance(codes, Fixed) and codes.is_mask:
         codes = codes.rest
     return codes == components == NON_NEGATIVE
+
+
+def is_free(objective: Objective) -> bool:
+    """Whether both factors are non-negative and nothing else is asked of them."""
+    return all(domain == NON_NEGATIVE for domain in objective.domains.values())
 
 
 def steps_in_blocks(objective: Objective) -> bool:
@@ -84,17 +92,18 @@ class Newton(Extrapolating):
     """
 
     name = "newton"
-    least_share = LEAST_SHARE
     remembers = (*Extrapolating.remembers, "_own_grams")
 
     def __init__(self, objective: Objective):
         super().__init__(objective)
         self._rules = Multiplicative(objective)
+        self._gentle = Gentle(objective) if objective.has_logarithms and is_free(objective) else None
         self._chain = Chain()
         self._on_simplex = isinstance(rest_of(objective.domains[COMPONENTS]), Simplex)
         # S of the squared sums of the components.
         self._together: Cliques | None = None
         self._in_blocks = steps_in_blocks(objective)
+        self.least_share = LEAST_SHARE if self._in_blocks else LEAST_SHARE_IN_ROWS
         self._own_grams = False
         self._scratch = Scratch()
 
@@ -105,10 +114,19 @@ class Newton(Extrapolating):
     def steps(self, point: Point) -> Steps[Point]:
         """Multiplicative at first, unless codes are tied closely; then extrapolated Newton steps."""
         if self._sweeps < GENTLE_SWEEPS and (self._in_blocks or tightness(self._objective, point.state) <= STIFF):
-            self._sweeps += 1
-            return (yield from self._rules.steps(point))
+            return (yield from self._first(point))
         self._sweeps = max(self._sweeps, GENTLE_SWEEPS)
         return (yield from super().steps(point))
+
+    def _first(self, point: Point) -> Steps[Point]:
+        """An ordinary multiplicative sweep finds the scale; others go further, if they fall."""
+        if self._gentle is not None and self._sweeps > 0:
+            new = yield from self._gentle.steps(point)
+            if new is not point:
+                self._sweeps += HASTE
+                return new
+        self._sweeps += 1
+        return (yield from self._rules.steps(point))
 
     def _code(self, state: State, beta: float) -> Steps[tuple[State, Array]]:
         yield wanted(self._objective, state, CODES)

@@ -7,9 +7,15 @@ factors are extrapolated. No step can raise the objective.
 
 from __future__ import annotations
 
-from ..core.forms import Quadratic, Split
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..core.forms import Quadratic, Split, merge
 from ..core.objective import Objective
 from ..core.operand import Operand
+from ..core.piece_pass import PiecePass
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Array, Factor
@@ -61,34 +67,22 @@ class Piecewise(Extrapolating):
     def _code(self, state: State, beta: float) -> Steps[tuple[State, Array]]:
         """The codes, and on the way what the components need."""
         yield wanted(self._objective, state, CODES)
-        others = [
-            part
-            for term in self._objective.terms
-            if term is not self._fit
-            if (part := term.quadratic(state, CODES)) is not None
-        ]
-        last, W = self._last.get(CODES) if beta else None, state.X.room.empty(state.W.shape, state.W.dtype)
-        plain = W if last is None else self._memory_of(last, state)
-        splits: list[Split] = []
-        for rows, piece, bound in self._fit.pieces():
-            with piece.at_work():
-                local = Objective([bound, *(_Rows(part, rows) for part in others)])
-                F = self._stepped(local, piece, state.W[rows], state.Ht)
-                if last is not None:
-                    self._extrapolated(F, last[rows], beta, W[rows])
-                plain[rows] = F
-                split = bound.split(State(piece, W[rows], state.Ht), COMPONENTS)
-                assert split is not None  # it compares X with W H
-                splits.append(split)
-        new = state.replace(CODES, W)
-        self._fit.remember_split(new, splits)
-        return new, plain
-
-    def _stepped(self, local: Objective, piece: Operand, W: Array, Ht: Array) -> Array:
-        """Better codes of a piece."""
-        if self._is_gentle(self._sweeps):
-            return Multiplicative(local).code(State(piece, W, Ht), 1, 0.0)
-        return code_rows(local, piece, Ht, PASSES, W)
+        last, k = self._last.get(CODES) if beta else None, state.Ht.shape[1]
+        others, arrays = _apart(self._objective, self._fit, state)
+        run = PiecePass(
+            _Improvement(
+                self._fit.term, others, self._is_gentle(self._sweeps), None if last is None else beta, self.least_share
+            ),
+            state.Ht,
+            (state.W, *(() if last is None else (last,)), *arrays),
+            (k,) if last is None else (k, k),
+            merge,
+            lambda: self._memory(state, last),
+        )
+        results = state.X.pass_over(run).results
+        new = state.replace(CODES, results[-1])
+        self._fit.remember_split(new, run.share)
+        return new, results[0]
 
     def _improve_components(self, state: State) -> Steps[State]:
         yield wanted(self._objective, state, COMPONENTS)
@@ -98,13 +92,85 @@ class Piecewise(Extrapolating):
         return abs(self._fit.value(state))
 
 
+@dataclass(frozen=True, eq=False)
+class _Improvement:
+    """Better codes of a piece, a step further in the same direction, and what the components need of these.
+
+    Attributes
+    ----------
+    term : Term
+        The fit.
+    others : tuple of (Quadratic, tuple of str)
+        The quadratics of the other terms, and which of their parts come with the rows.
+    gentle : bool
+        Whether the step is one of the first.
+    beta : float or None
+        How far to extrapolate; None: not at all.
+    least_share : float
+        An extrapolated entry keeps at least this share of its value.
+    """
+
+    term: Term
+    others: tuple[tuple[Quadratic, tuple[str, ...]], ...]
+    gentle: bool
+    beta: float | None
+    least_share: float
+
+    def __call__(
+        self, piece: Operand, rows: slice, given: tuple[Array, ...], Ht: Array
+    ) -> tuple[tuple[Array, ...], Split]:
+        """The codes to start from, those of the last sweep if there is extrapolation, and parts of quadratics."""
+        from ..kernels.descent import step_further
+
+        n_codes = 1 if self.beta is None else 2
+        parts = iter(given[n_codes:])
+        others = [_with(form.of_rows(rows), {name: next(parts) for name in names}) for form, names in self.others]
+        bound = self.term.bind(piece, sample_weight=piece.sample_weight)
+        F = self._stepped(Objective([bound, *map(_Rows, others)]), piece, given[0], Ht)
+        W = F
+        if self.beta is not None:
+            W = np.empty_like(F)
+            step_further(F, np.ascontiguousarray(given[1]), self.beta, self.least_share, W)
+        split = bound.split(State(piece, W, Ht), COMPONENTS)
+        assert split is not None  # it compares X with W H
+        return ((F,) if self.beta is None else (F, W)), split
+
+    def _stepped(self, local: Objective, piece: Operand, W: Array, Ht: Array) -> Array:
+        if self.gentle:
+            return Multiplicative(local).code(State(piece, W, Ht), 1, 0.0)
+        return code_rows(local, piece, Ht, PASSES, W)
+
+    def of(self, rows: slice) -> _Improvement:
+        """The same on some of the rows."""
+        return replace(self, others=tuple((form.of_rows(rows), names) for form, names in self.others))
+
+
+def _apart(
+    objective: Objective, fit: BoundPieces, state: State
+) -> tuple[tuple[tuple[Quadratic, tuple[str, ...]], ...], tuple[Array, ...]]:
+    """The quadratics of the terms beside the fit, and their parts that have a row for every sample, by name."""
+    others, arrays = [], []
+    for term in objective.terms:
+        form = None if term is fit else term.quadratic(state, CODES)
+        if form is None:
+            continue
+        names = tuple(name for name in ("attract", "repel") if np.shape(getattr(form, name)) == state.W.shape)
+        arrays += [getattr(form, name) for name in names]
+        others.append((_with(form, dict.fromkeys(names)), names))
+    return tuple(others), tuple(arrays)
+
+
+def _with(form: Quadratic, parts: dict[str, Any]) -> Quadratic:
+    return replace(form, **parts)
+
+
 class _Rows(BoundTerm):
     """The quadratic of the codes of some rows, at which a piece of the data is fitted."""
 
     name = "others"
 
-    def __init__(self, whole: Quadratic, rows: slice):
-        self._form = whole.of_rows(rows)
+    def __init__(self, form: Quadratic):
+        self._form = form
 
     def value(self, state: State) -> float:
         """Up to a constant."""

@@ -19,9 +19,10 @@ from ..core.term import BoundTerm, Term
 from ..core.types import FACTORS, Array, Factor, IntArray
 from ..terms.entries import known_counts
 from ..terms.pieces import BoundPieces
-from .loop import Options, Result, minimising
+from .loop import Options, Result
 from .point import Solver
 from .scale import apply_scale, normalise
+from .search import minimising
 from .starting import Start
 from .steps import Steps, answered
 
@@ -59,6 +60,8 @@ class Problem:
         How samples are compared, where components are made of them.
     normalise : callable
         Scales the result of a fit.
+    shared : Binder, optional
+        What problems that differ little share of the terms bound to the data.
     """
 
     X: Operand
@@ -162,7 +165,11 @@ class Problem:
     def replicate(self, seed: int) -> Problem:
         """The same problem from another random start; terms are bound once for all."""
         start = replace(self.start, init="random", n_init=1, given=None, continues=False)
-        return replace(self, start=start, rng=np.random.RandomState(seed), shared=self._binder)
+        return self.from_start(start).reseeded(np.random.RandomState(seed))
+
+    def reseeded(self, rng: np.random.RandomState) -> Problem:
+        """The same problem with another source of randomness; terms are bound once for all."""
+        return replace(self, rng=rng, shared=self._binder)
 
     def reweighted(self, sample_weight: Array) -> Problem:
         """The problem with other sample weights; it shares with this one products with X, and graphs."""
@@ -177,6 +184,10 @@ class Problem:
     def on(self, X: Operand, labels: IntArray | None, rng: np.random.RandomState | None = None) -> Problem:
         """The problem on other data, and with another source of randomness if one is given."""
         return replace(self, X=X, labels=labels, rng=self.rng if rng is None else rng, shared=None)
+
+    def seen_as(self, X: Operand) -> Problem:
+        """The problem with an approximation of its data; what terms have built from the data stays as it is."""
+        return replace(self, X=X, shared=self._binder)
 
     def states(self, options: Options) -> list[Callable[[], State]]:
         """Makers of the starts to try."""
@@ -238,7 +249,19 @@ def _alike(a: Term, b: Term) -> bool:
 
 
 class Minimum(NamedTuple):
-    """Where a fit ended: the factors in their scale, the terms, and the factor that has unit norm."""
+    """Where a fit ended.
+
+    Attributes
+    ----------
+    state : State
+        The factors, in their final scale.
+    result : Result
+        The course of the fit.
+    terms : list of BoundTerm
+        The terms, bound to the data.
+    unit : {"codes", "components"} or None
+        The factor that has unit norm.
+    """
 
     state: State
     result: Result

@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.objective import Objective
+from ..core.operand import Operand
+from ..core.piece_pass import PiecePass
 from ..core.state import State
 from ..core.types import Array
 from .point import Point, Remembering, Solver
@@ -75,7 +77,7 @@ class Reviving(Remembering):
             return point
         chosen = np.argsort(-_sample_errors(state), kind="stable")[: len(dead)]
         dead = dead[: len(chosen)]
-        W, Ht = state.W.copy(), state.Ht.copy()
+        W, Ht = np.array(state.W), state.Ht.copy()
         W[chosen] = 0
         W[:, dead] = 0
         W[chosen, dead] = 1
@@ -98,14 +100,28 @@ def _known(x: Any, fitted: Array, missing: str | None) -> Array:
 
 
 def _sample_errors(state: State) -> Array:
-    """‖x_i − w_i H‖² of every sample, over its known entries, in blocks."""
-    X = state.X
-    errors = np.empty(X.shape[0])
-    for rows, x in X.row_blocks(2 * X.shape[1] * X.dtype.itemsize):
-        fitted = state.W[rows] @ state.Ht.T
-        residual = _known(x, fitted, X.missing) - fitted
-        errors[rows] = np.einsum("ij,ij->i", residual, residual, dtype=np.float64, casting="safe")
-    return errors
+    """‖x_i − w_i H‖² of every sample, over its known entries."""
+    run = PiecePass(_Errors(), state.Ht, (state.W,), join=np.concatenate)
+    return np.asarray(state.X.pass_over(run).share)
+
+
+class _Errors:
+    """The errors of the samples of a piece, in blocks."""
+
+    def __call__(
+        self, piece: Operand, rows: slice, given: tuple[Array, ...], Ht: Array
+    ) -> tuple[tuple[Array, ...], Array]:
+        """Given the codes."""
+        errors = np.empty(piece.shape[0])
+        for own, x in piece.row_blocks(2 * piece.shape[1] * piece.dtype.itemsize):
+            fitted = given[0][own] @ Ht.T
+            residual = _known(x, fitted, piece.missing) - fitted
+            errors[own] = np.einsum("ij,ij->i", residual, residual, dtype=np.float64, casting="safe")
+        return (), errors
+
+    def of(self, rows: slice) -> _Errors:
+        """The same."""
+        return self
 
 
 def _sample(state: State, row: int) -> Array:

@@ -113,7 +113,7 @@ class NamedStart(Start):
     def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
         X, k, rng = problem.X, problem.n_components, np.random.RandomState(seed)
         plain = self.init == "auto" and self.seen is None and self.seeds is None
-        coarse = joined_start(problem, options) if plain else None
+        coarse = joined_start(problem, options, rng) if plain else None
         if coarse is not None:
             factors = coarse
         elif init == "sampled":

@@ -19,7 +19,8 @@ from ..core.storage import group_means
 from ..core.types import CODES, COMPONENTS, Array, IntArray, column_norms, dot64
 from .choice import choose_solver
 from .codes import code_samples, coding_terms
-from .loop import Options, minimise
+from .loop import Options
+from .search import minimise
 
 # From this many samples on, singular vectors are found without a second array of the size of the codes.
 TALL = 200_000
@@ -83,7 +84,7 @@ def nndsvd_start(X: Operand, k: int, rng: np.random.RandomState, fill: bool) -> 
     """
     n, m = X.shape
     rank = min(k, n, m)
-    U, s, V = _truncated_svd(X, rank, rng)
+    U, s, V = truncated_svd(X, rank, rng)
     W, Ht = random_start(X, k, rng)
     W[:, 0], Ht[:, 0] = np.sqrt(s[0]) * np.abs(U[:, 0]), np.sqrt(s[0]) * np.abs(V[:, 0])
     for j in range(1, rank):
@@ -103,7 +104,7 @@ def nndsvd_start(X: Operand, k: int, rng: np.random.RandomState, fill: bool) -> 
     return W, Ht
 
 
-def _truncated_svd(X: Operand, rank: int, rng: np.random.RandomState) -> tuple[Array, Array, Array]:
+def truncated_svd(X: Operand, rank: int, rng: np.random.RandomState) -> tuple[Array, Array, Array]:
     """Leading singular triplets by randomised subspace iteration (Halko et al. 2011), using only products with X.
 
     With sample weights they are those of data with each sample repeated as often; U has one row for all repetitions.

@@ -86,17 +86,22 @@ def wanted(objective: Objective, state: State, factor: Factor) -> list[Request]:
 
 def most_live(X: Operand, n_components: int) -> int:
     """How many fits run side by side: as many as products with X gain from, and memory allows."""
-    room = max(LIVE_BYTES, X.nbytes) // (COPIES * sum(X.shape) * n_components * X.dtype.itemsize)
+    room = (max(LIVE_BYTES, X.nbytes) if X.in_memory else LIVE_BYTES) // (
+        COPIES * sum(X.shape) * n_components * X.dtype.itemsize
+    )
     return max(1, min(X.best_columns // n_components, room))
 
 
 def answered(steps: Steps[T]) -> T:
-    """Run a fit by itself; Ctrl-C reaches it wherever it is."""
+    """Run a fit by itself; Ctrl-C reaches it wherever it is.
+
+    What its starts ask for together is answered as if each were alone: their number is no reason for other results.
+    """
     try:
         requests = next(steps)
         while True:
             try:
-                answer(requests)
+                answer(requests, alike=True)
             except KeyboardInterrupt as pressed:
                 requests = steps.throw(pressed)
             else:
@@ -146,25 +151,33 @@ def _advance(
         ended(index, end.value)
 
 
-def answer(requests: Sequence[Request]) -> None:
-    """Answer requests of the same kind, to the same data, together."""
+def answer(requests: Sequence[Request], alike: bool = False) -> None:
+    """Answer requests of the same kind, to the same data, together.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+    alike : bool, default=False
+        Whether each answer must be, to the bit, what it would be without the others.
+    """
     groups: dict[Any, list[Any]] = {}
     for request in requests:
         kind = request.factor if isinstance(request, Product) else "coding"
-        groups.setdefault((kind, id(request.state.X.source)), []).append(request)
-    for (kind, _), group in groups.items():
+        width = request.state.Ht.shape[1] if alike else None
+        groups.setdefault((kind, id(request.state.X.source), width), []).append(request)
+    for (kind, *_), group in groups.items():
         X = group[0].state.X.source
         if kind == "coding":
-            _answer_codings(X, group)
+            _answer_codings(X.code_alike if alike else X.code_together, group)
         else:
-            _answer_products(X, kind, group)
+            _answer_products(X.dots_alike if alike else X.dots, kind, group)
 
 
-def _answer_products(X: Operand, factor: Factor, requests: list[Product]) -> None:
-    for request, product in zip(requests, X.dots([each.multiplied for each in requests], factor), strict=True):
+def _answer_products(dots: Callable[..., list[Array]], factor: Factor, requests: list[Product]) -> None:
+    for request, product in zip(requests, dots([each.multiplied for each in requests], factor), strict=True):
         request.state.remember("product", OTHER[factor], product)
 
 
-def _answer_codings(X: Operand, requests: list[Coding]) -> None:
-    for request, (pull, gram) in zip(requests, X.code_together([each.asked for each in requests]), strict=True):
+def _answer_codings(code: Callable[..., list[tuple[Array, Array]]], requests: list[Coding]) -> None:
+    for request, (pull, gram) in zip(requests, code([each.asked for each in requests]), strict=True):
         request.pull, request.gram = pull, gram

@@ -18,7 +18,8 @@ from .multilevel import Level, RowQuadratic
 
 # From this multiple of the data's own curvature on, links are so strong that rows must move together.
 STIFF = 3.0
-# Cycles in a sweep. Of many rows a cycle costs as much as the products with X, and sweeps are hardly fewer with three.
+# Cycles in a sweep. Of many rows a cycle costs as much as the products with X, and sweeps are hardly fewer with three,
+# nor with passes before aggregates move.
 CYCLES, MANY_ROWS = 3, 20_000
 
 
@@ -57,6 +58,16 @@ class RowSystem:
         parts = {name: getattr(self, name) for name in ("data", "push", "weight", "D")}
         return replace(self, **{name: part if len(part) == 1 else part[rows] for name, part in parts.items()})
 
+    def apart(self) -> tuple[RowSystem, tuple[str, ...], tuple[Array, ...]]:
+        """The system without those parts that are on workers, and these by name."""
+        names = tuple(name for name in ("data", "push", "D") if not isinstance(getattr(self, name), np.ndarray))
+        parts = tuple(getattr(self, name) for name in names)
+        return self.having(dict.fromkeys(names, np.zeros((1, 1), self.B.dtype))) if names else self, names, parts
+
+    def having(self, parts: dict[str, Array]) -> RowSystem:
+        """The system with other parts."""
+        return replace(self, **parts)  # type: ignore[arg-type]
+
     def pull(self, product: Array) -> Array:
         """A, given the data's pull."""
         A = self.data * product
@@ -80,16 +91,19 @@ class RowSystem:
         given = (self.data, self.push, self.B, self.weight, self.D)
         descend_rows(F, product, *given, rows.start, max_passes, tolerance, jointly, self.n_held, out)
 
-    def descend_all(self, level: Level, F: Array, product: Array, max_passes: int, tolerance: float) -> None:
-        """Improve the whole factor in place, rows being coupled."""
+    def descend_all(
+        self, level: Level, F: Array, product: Array, max_passes: int, tolerance: float, cycles: int | None = None
+    ) -> None:
+        """Improve the whole factor in place, rows being coupled; by so many cycles, or as its number of rows says."""
         n = len(F)
         A = self.pull(product)
         weight = self.weight if len(self.weight) > 1 else np.repeat(self.weight, n)
         quadratic = RowQuadratic(A, self.B, weight, self.D, self.scale)
         curvature = float(weight.mean()) * float(np.diag(self.B).mean())
         if level.has_coarser and float(self.D.mean()) > STIFF * curvature:
-            for _ in range(CYCLES if n <= MANY_ROWS else 1):
-                level.cycle(F, quadratic)
+            many = n > MANY_ROWS
+            for _ in range(cycles or (1 if many else CYCLES)):
+                level.cycle(F, quadratic, before=0 if many else 1)
         else:
             level.sweep(F, quadratic, max_passes, tolerance)
 
@@ -118,7 +132,8 @@ def assemble(parts: Iterable[Quadratic], F: Array, n_held: int = 0) -> RowSystem
             if rows is None:
                 system.D = system.D + gram
                 continue
-            system.D = system.D + np.multiply.outer(rows.diagonal(), gram)
+            if not rows.spread:
+                system.D = system.D + np.multiply.outer(rows.diagonal(), gram)
             if not isinstance(rows, Diagonal):
                 _add_coupled(system, rows, gram)
     return system

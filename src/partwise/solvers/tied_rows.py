@@ -51,15 +51,18 @@ def moved_together(objective: Objective, state: State, chain: Chain) -> Array | 
         return None
     G = np.ascontiguousarray(state.Ht)
     linear = np.broadcast_to(form.linear - 2 * system.push, F.shape)
+    couplings = [coupling for part in objective.quadratics(state, CODES) for coupling in part.couplings]
+    slopes = linear + 2 * sum(coupling.dot(F) for coupling in couplings)
     pulls, grams, responses = np.empty_like(F), np.empty((n, k, k), F.dtype), np.empty_like(F)
 
     def model(rows: slice) -> None:
         for block in form.counts.blocks(CODES, rows):
             own = block.rows
-            model_rows(*block.entries[:3], G, form.floor, F[own], pulls[own], grams[own], responses[own])
+            model_rows(*block.entries[:3], G, form.floor, slopes[own], F[own], pulls[own], grams[own], responses[own])
 
     state.X.map_rows(model, n)
-    targets = responses + (pulls - linear) / 2
+    # Zeros that have no reason to grow stay: their models are not there.
+    targets = np.where((F > 0) | (pulls > slopes), responses + (pulls - linear) / 2, -np.inf)
     new, zero, unused = F.copy(), np.zeros((1, k), F.dtype), np.empty(0)
     links = chain.of(system.coupled, new)
     for turn in range(PASSES):
@@ -73,8 +76,6 @@ def moved_together(objective: Objective, state: State, chain: Chain) -> Array | 
     for block in form.counts.blocks(CODES, slice(0, n)):
         change += bound_rows(*block.entries[:3], G, form.floor, F[block.rows], grams[block.rows], steps[block.rows])
     # Some steps are shorter now.
-    change += dot64(linear - pulls, steps)
-    for part in objective.quadratics(state, CODES):
-        for coupling in part.couplings:
-            change += dot64(2 * coupling.dot(F) + coupling.dot(steps), steps)
+    change += dot64(slopes - pulls, steps)
+    change += sum(dot64(coupling.dot(steps), steps) for coupling in couplings)
     return np.maximum(F + steps, 0) if change <= 0 else None

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +57,7 @@ class BetaDivergence(Term):
     """
 
     compares = True
+    spreads = True
 
     beta: float | str = "kullback-leibler"
     weights: Any = None
@@ -314,19 +315,21 @@ def row_potentials(X: Operand, beta: float, unit: float = 1.0) -> Array:
     """
     if beta == 2:
         return X.row_squared_norms()
-    parts = []
-    for _, x in X.row_blocks(8 * X.shape[1]):
-        values = (x.data if sp.issparse(x) else x).astype(np.float64)
-        known = np.where(values > 0, values, 1.0)
-        if beta == 1:
-            potential = values * np.log(known / unit)
-        elif beta == 0:
-            potential = -np.log(known / unit)
-        else:
-            potential = np.where(values > 0, power(known, beta), 0.0) / (beta * (beta - 1))
-        by_row = sp.csr_array((potential, x.indices, x.indptr), shape=x.shape) if sp.issparse(x) else potential
-        parts.append(np.asarray(by_row.sum(axis=1)).ravel())
-    return np.concatenate(parts)
+    return np.concatenate(X.over_rows(partial(_potentials, beta=beta, unit=unit), 8 * X.shape[1]))
+
+
+def _potentials(x: Any, beta: float, unit: float) -> Array:
+    """The same of some rows."""
+    values = (x.data if sp.issparse(x) else x).astype(np.float64)
+    known = np.where(values > 0, values, 1.0)
+    if beta == 1:
+        potential = values * np.log(known / unit)
+    elif beta == 0:
+        potential = -np.log(known / unit)
+    else:
+        potential = np.where(values > 0, power(known, beta), 0.0) / (beta * (beta - 1))
+    by_row = sp.csr_array((potential, x.indices, x.indptr), shape=x.shape) if sp.issparse(x) else potential
+    return np.asarray(by_row.sum(axis=1)).ravel()
 
 
 def is_mostly_positive(X: Operand) -> bool:

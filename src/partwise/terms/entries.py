@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 
 from ..core.door import readable
 from ..core.indices import canonical_csr
-from ..core.operand import Operand
+from ..core.operand import Missing, Operand
 from ..core.storage import as_operand
 from ..core.types import Array
 
@@ -126,23 +127,21 @@ def known_counts(X: Operand) -> tuple[Array, Array]:
     n, m = X.shape
     if X.missing is None:
         return np.full(n, m), np.full(m, n)
-    by_sample, by_feature = [], np.zeros(m, np.intp)
-    for _, x in X.row_blocks():
-        if sp.issparse(x):
-            marked = np.isnan(x.data)
-            marks = sp.csr_array(
-                (np.ones(x.nnz, np.intp) * (marked if X.missing == "nan" else ~marked), x.indices, x.indptr),
-                shape=x.shape,
-            )
-            rows, columns = np.asarray(marks.sum(axis=1)).ravel(), np.asarray(marks.sum(axis=0)).ravel()
-            if X.missing == "nan":
-                rows, columns = m - rows, x.shape[0] - columns
-        else:
-            known = ~np.isnan(x)
-            rows, columns = known.sum(axis=1), known.sum(axis=0)
-        by_sample.append(rows)
-        by_feature += columns
-    return np.concatenate(by_sample), by_feature
+    found = X.over_rows(partial(_known_in, missing=X.missing))
+    return np.concatenate([rows for rows, _ in found]), np.sum([columns for _, columns in found], axis=0)
+
+
+def _known_in(x: Any, missing: Missing) -> tuple[Array, Array]:
+    """The same for some rows."""
+    if not sp.issparse(x):
+        known = ~np.isnan(x)
+        return known.sum(axis=1), known.sum(axis=0)
+    marked = np.isnan(x.data)
+    marks = sp.csr_array(
+        (np.ones(x.nnz, np.intp) * (marked if missing == "nan" else ~marked), x.indices, x.indptr), shape=x.shape
+    )
+    rows, columns = np.asarray(marks.sum(axis=1)).ravel(), np.asarray(marks.sum(axis=0)).ravel()
+    return (x.shape[1] - rows, x.shape[0] - columns) if missing == "nan" else (rows, columns)
 
 
 def known_share(X: Operand) -> float:

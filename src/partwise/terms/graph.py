@@ -34,6 +34,7 @@ from ..graphs import (
     weigh_links,
 )
 from ..graphs.neighbors import Search
+from ..graphs.projected import Compared, compared, seen_along
 from .gauge import Gauged
 from .new_codes import BoundNewCodes
 from .penalties import check_strength
@@ -99,6 +100,8 @@ class NeighborGraph(Term):
 
     strength_name = "graph_strength"
     ignores_weights = True
+    spreads = True
+    couples_samples = True
 
     strength: float
     n_neighbors: int = 5
@@ -118,12 +121,13 @@ class NeighborGraph(Term):
     ) -> BoundTerm:
         """Build or check the graph."""
         strength = check_strength("The strength of NeighborGraph", self.strength)
-        origin, edges, bandwidth = self._edges(X)
+        seen = compared(X)
+        origin, edges, bandwidth = self._edges(seen.samples)
         groups = None
         if self.use_labels and y is not None and (y >= 0).any():
             edges, groups = edit_by_labels(edges, y)
         linking = (self.n_neighbors, self.metric, self.edge_weights, bandwidth, self.neighbors_method)
-        return BoundNeighborGraph(edges, groups, strength, X, linking, origin)
+        return BoundNeighborGraph(edges, groups, strength, X, linking, origin, seen)
 
     @property
     def penalises(self) -> Factor:
@@ -187,9 +191,12 @@ class BoundNeighborGraph(BoundSmoothness):
         X: Operand,
         linking: Linking,
         origin: GraphOrigin,
+        seen: Compared,
     ):
         matrices: list[RowMatrix] = [] if groups is None else [Cliques(groups, strength, X.dtype)]
-        super().__init__("graph", [*matrices, Links.laplacian(edges, strength, X.dtype)])
+        matrices.append(Links.laplacian(edges, strength, X.dtype))
+        super().__init__("graph", [X.placed_matrix(S) for S in matrices])
+        self._seen = seen
         self.edges = edges
         self._groups = groups
         self._strength = strength
@@ -199,7 +206,7 @@ class BoundNeighborGraph(BoundSmoothness):
 
     def with_strength(self, strength: float) -> BoundNeighborGraph:
         """The same graph."""
-        return BoundNeighborGraph(self.edges, self._groups, strength, self._X, self._linking, self.origin)
+        return BoundNeighborGraph(self.edges, self._groups, strength, self._X, self._linking, self.origin, self._seen)
 
     def joined(self, groups: IntArray, n_groups: int) -> Term | None:
         """Edges between two groups add up; those inside one cost nothing."""
@@ -221,6 +228,9 @@ class BoundNeighborGraph(BoundSmoothness):
     def for_new(self, state: State) -> Term:
         """New samples are pulled towards the codes of their nearest training samples."""
         linking, method = self._linking[:4], self._linking[-1]
+        if self._X.spread:
+            samples, basis = self._seen
+            return LinkedCodes(self._strength, *linking, samples.array, np.asarray(state.W), None, method, basis)
         if not self._X.in_memory:
             return LinkedCodes(self._strength, *linking, self._X.stored, state.W, None, method)
         kept = self._X.kept
@@ -251,6 +261,8 @@ class LinkedCodes(Term):
         Which of their entries are unknown.
     neighbors_method : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found, see :func:`partwise.graphs.nearest_neighbors`.
+    basis : ndarray of shape (n_features, d), optional
+        What the training samples were multiplied by, if these are projections.
     """
 
     strength: float
@@ -262,6 +274,7 @@ class LinkedCodes(Term):
     codes: Array
     missing: Any = None
     neighbors_method: Any = "auto"
+    basis: Any = None
 
     def bind(
         self, X: Operand, y: Array | None = None, rng: Any = None, sample_weight: Array | None = None
@@ -308,7 +321,9 @@ class LinkedCodes(Term):
         """Edge weights from new to training samples; by the features known in both, where some are missing."""
         if X.missing is None and self.missing is None:
             linking = (self.n_neighbors, self.metric, self.edge_weights, self.bandwidth)
-            return new_sample_links(X.array, self._searched, *linking, method="exact", plan=self._plan)
+            return new_sample_links(
+                seen_along(X, self.basis).array, self._searched, *linking, method="exact", plan=self._plan
+            )
         if self.edge_weights != "binary":
             raise ValueError(ONLY_BINARY.format(self.edge_weights))
         known = {"missing": X.missing, "X_train": self.samples, "missing_train": self.missing}

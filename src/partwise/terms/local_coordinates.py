@@ -56,6 +56,7 @@ class LocalCoordinates(Term):
     """
 
     strength_name = "coordinate_strength"
+    spreads = True
     settles_scale = True
 
     strength: float
@@ -100,6 +101,7 @@ class BoundLocalCoordinates(_BoundCoordinates):
     def __init__(self, X: Operand, strength: float):
         super().__init__(strength)
         self._squares = X.row_squared_norms()
+        self._column = X.placed(self._squares[:, None])
 
     def value(self, state: State) -> float:
         """strength · (Σ_i c_i Σ_j w_ij + Σ_j d_j Σ_i w_ij − 2⟨W, X Hᵀ⟩), with weighted samples."""
@@ -130,7 +132,7 @@ class BoundLocalCoordinates(_BoundCoordinates):
                 data=self.strength, couplings=(Coupling((self.strength * self._mass(state)).astype(dtype)),)
             )
         weight = state.X.sample_weight
-        push = (self.strength / 2 * np.add.outer(self._squares, _squared_norms(state.Ht))).astype(dtype)
+        push = (self.strength / 2 * (self._column + _squared_norms(state.Ht))).astype(dtype)
         if weight is None:
             return Quadratic(data=self.strength, repel=push)
         return Quadratic(data=dtype.type(self.strength) * weight, repel=weight[:, None] * push)

@@ -18,8 +18,16 @@ from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, Array, Factor, dot64
 from ..core.units import Powers, no_function
-from ..graphs import find_neighbors, local_predictors, nearest_neighbors, plan_search, rbf_bandwidth, warn_if_scattered
+from ..graphs import (
+    find_neighbors,
+    local_predictors,
+    nearest_neighbors,
+    plan_search,
+    rbf_bandwidth,
+    warn_if_scattered,
+)
 from ..graphs.predictors import Kernel, check_predictors
+from ..graphs.projected import Compared, compared, seen_along
 from .graph import GraphOrigin
 from .new_codes import BoundNewCodes
 from .penalties import check_strength
@@ -51,6 +59,8 @@ class LocalLearning(Term):
     """
 
     strength_name = "local_strength"
+    spreads = True
+    couples_samples = True
 
     strength: float
     n_neighbors: int = 10
@@ -67,13 +77,15 @@ class LocalLearning(Term):
         check_predictors(self.kernel, self.bandwidth, self.ridge)
         if X.missing is not None:
             raise ValueError("Neighbours cannot be found in data with missing entries; local learning needs them.")
-        found = find_neighbors(X.array, self.n_neighbors, self.metric)
+        seen = compared(X)
+        samples = seen.samples.array
+        found = find_neighbors(samples, self.n_neighbors, self.metric)
         links = found.links
         bandwidth = self.bandwidth
         if self.kernel == "rbf" and bandwidth is None:
-            bandwidth = rbf_bandwidth(X.array, links)
-        G = local_predictors(links, X.array, kernel=self.kernel, bandwidth=bandwidth, ridge=self.ridge)
-        return BoundLocalLearning(self, G, bandwidth, strength, X, GraphOrigin(found.search, found.recall))
+            bandwidth = rbf_bandwidth(samples, links)
+        G = local_predictors(links, samples, kernel=self.kernel, bandwidth=bandwidth, ridge=self.ridge)
+        return BoundLocalLearning(self, G, bandwidth, strength, X, GraphOrigin(found.search, found.recall), seen)
 
     @property
     def penalises(self) -> Factor:
@@ -101,7 +113,14 @@ class BoundLocalLearning(BoundSmoothness):
     """
 
     def __init__(
-        self, term: LocalLearning, G: Any, bandwidth: float | None, strength: float, X: Operand, origin: GraphOrigin
+        self,
+        term: LocalLearning,
+        G: Any,
+        bandwidth: float | None,
+        strength: float,
+        X: Operand,
+        origin: GraphOrigin,
+        seen: Compared,
     ):
         self.predictors = G
         self.origin = origin
@@ -112,11 +131,14 @@ class BoundLocalLearning(BoundSmoothness):
         predicted = np.flatnonzero(np.diff(G.indptr))
         self.residual = (sp.eye_array(G.shape[0], format="csr") - G)[predicted]
         self.offers_entries = _longest_row(G) <= max(LONGEST_ROW, _stored_per_row(X))
+        self._seen = seen
         square = Square(self.residual, strength, X.dtype)
-        super().__init__("local learning", [square.formed() if self.offers_entries else square])
+        super().__init__("local learning", [X.placed_matrix(square.formed() if self.offers_entries else square)])
 
-    def with_strength(self, strength: float) -> BoundLocalLearning:
+    def with_strength(self, strength: float) -> BoundLocalLearning | None:
         """The same predictors and their product."""
+        if self._X.spread:
+            return None
         other = copy(self)
         other._strength = strength
         (square,) = self.matrices
@@ -132,6 +154,9 @@ class BoundLocalLearning(BoundSmoothness):
         """New codes are pulled towards the predictions from their neighbours' training codes."""
         term = self._term
         regression = (term.n_neighbors, term.kernel, self._bandwidth, term.ridge, term.metric)
+        if self._X.spread:
+            samples, basis = self._seen
+            return PredictedCodes(self._strength, *regression, samples.array, np.asarray(state.W), basis)
         return PredictedCodes(self._strength, *regression, self._X.kept.array, state.W)
 
 
@@ -142,8 +167,9 @@ def _longest_row(G: Any) -> int:
 
 
 def _stored_per_row(X: Operand) -> int:
-    stored = X.array.nnz if sp.issparse(X.array) else X.shape[0] * X.shape[1]
-    return int(stored) // X.shape[0]
+    if X.spread or not X.is_sparse:
+        return X.shape[1]
+    return int(X.array.nnz) // X.shape[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +185,8 @@ class PredictedCodes(Term):
         The training samples, among which neighbours are found.
     codes : ndarray of shape (n_samples, n_components)
         Their codes.
+    basis : ndarray of shape (n_features, d), optional
+        What the training samples were multiplied by, if these are projections.
     """
 
     strength: float
@@ -169,6 +197,7 @@ class PredictedCodes(Term):
     metric: Any
     samples: Any
     codes: Array
+    basis: Any = None
 
     @cached_property
     def _plan(self) -> Any:
@@ -180,10 +209,9 @@ class PredictedCodes(Term):
     ) -> BoundTerm:
         """Predict the codes of the new samples. Predictions, and so pulls, may have either sign."""
         how = {"X_train": self.samples, "method": "exact", "plan": self._plan}
-        links = nearest_neighbors(X.array, self.n_neighbors, self.metric, **how)
-        G = local_predictors(
-            links, X.array, self.samples, kernel=self.kernel, bandwidth=self.bandwidth, ridge=self.ridge
-        )
+        seen = seen_along(X, self.basis).array
+        links = nearest_neighbors(seen, self.n_neighbors, self.metric, **how)
+        G = local_predictors(links, seen, self.samples, kernel=self.kernel, bandwidth=self.bandwidth, ridge=self.ridge)
         codes = self.codes.astype(X.dtype, copy=False)
         target = np.asarray(G @ codes, codes.dtype)
         weight = (self.strength * (np.diff(G.indptr) > 0)).astype(codes.dtype)

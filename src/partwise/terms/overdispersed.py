@@ -49,6 +49,7 @@ class NegativeBinomial(Term):
     """
 
     compares = True
+    spreads = True
 
     dispersion: Any
     weights: Any = None

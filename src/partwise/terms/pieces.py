@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..core.forms import Quadratic, Split, merge
 from ..core.operand import Operand
+from ..core.piece_pass import PiecePass
 from ..core.state import State
 from ..core.term import BoundTerm, Term
 from ..core.types import CODES, COMPONENTS, Array, Factor
@@ -30,22 +32,19 @@ class BoundPieces(BoundTerm):
     def __init__(self, term: Term, X: Operand):
         if getattr(term, "weights", None) is not None:
             raise ValueError("Element weights need X in memory; it is read block by block. Use sample_weight.")
-        self._term = term
-        self._X = X
-        few = term.bind(X.take(np.arange(1)))
-        self.steep = few.steep
-
-    def pieces(self) -> Iterator[tuple[slice, Operand, BoundTerm]]:
-        """Consecutive rows in memory, each piece with the term bound to it."""
-        for rows, piece in self._X.pieces():
-            yield rows, piece, self._term.bind(piece, sample_weight=piece.sample_weight)
+        self.term = term
+        # What the term has in common on all pieces.
+        self._one = X.take(np.arange(1))
+        self._on_one = term.bind(self._one)
+        self.steep = self._on_one.steep
 
     def value(self, state: State) -> float:
         """The sum of the pieces' values."""
         return state.recall(("value", self), None, lambda: self._value(state))
 
     def _value(self, state: State) -> float:
-        return sum(bound.value(State(piece, state.W[rows], state.Ht)) for rows, piece, bound in self.pieces())
+        run = PiecePass(_Value(self.term), state.Ht, (state.W,), join=sum)
+        return float(state.X.pass_over(run).share)
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic | None:
         """It has no quadratic form."""
@@ -55,36 +54,77 @@ class BoundPieces(BoundTerm):
         """Those of the pieces: side by side for the codes, added up for the components."""
         return state.recall(("split", self, factor), None, lambda: self._split(state, factor))
 
-    def remember_split(self, state: State, parts: list[Split]) -> None:
-        """Store the gradient for the components, given those of the pieces, which a solver has computed on the way."""
-        state.remember(("split", self, COMPONENTS), None, merge(parts))
+    def remember_split(self, state: State, split: Split) -> None:
+        """Store the gradient for the components, which a solver has computed on the way."""
+        state.remember(("split", self, COMPONENTS), None, split)
 
     def _split(self, state: State, factor: Factor) -> Split:
-        parts: list[Split] = []
-        for rows, piece, bound in self.pieces():
-            part = bound.split(State(piece, state.W[rows], state.Ht), factor)
-            assert part is not None  # it compares X with W H
-            if factor == COMPONENTS and parts:
-                # Only the sum is kept.
-                part = merge([parts.pop(), part])
-            parts.append(part)
-        return parts[0] if factor == COMPONENTS else _stacked(parts, state[CODES])
+        if factor == COMPONENTS:
+            run = PiecePass(_Split(self.term), state.Ht, (state.W,), join=merge)
+            return state.X.pass_over(run).share  # type: ignore[no-any-return]
+        k = state.Ht.shape[1]
+        like = _split_of(self._on_one, State(self._one, np.ones((1, k), state.Ht.dtype), state.Ht), CODES)
+        powers = (tuple(like.up), tuple(like.down))
+        run = PiecePass(_Split(self.term, powers), state.Ht, (state.W,), (k,) * (len(like.up) + len(like.down)))
+        arrays = iter(state.X.pass_over(run).results)
+        up, down = (dict(zip(side, arrays, strict=False)) for side in powers)
+        return Split(up=up, down=down, quadratic=like.quadratic)
 
     def for_new(self, state: State) -> Term | None:
         """As if the data were in memory."""
-        return self._term.scoring()
+        return self.term.scoring()
 
 
-def _stacked(parts: list[Split], W: Array) -> Split:
-    """The gradients of consecutive rows, one below the other."""
-    whole = Split(quadratic=all(part.quadratic for part in parts))
-    for side in ("up", "down"):
-        for power in sorted({power for part in parts for power in getattr(part, side)}):
-            stacked, start = np.zeros_like(W), 0
-            for part in parts:
-                height = max(len(np.atleast_2d(array)) for array in (*part.up.values(), *part.down.values()))
-                if power in getattr(part, side):
-                    stacked[start : start + height] = getattr(part, side)[power]
-                start += height
-            whole.add(side, power, stacked)
-    return whole
+@dataclass(frozen=True, eq=False)
+class _OfPiece:
+    """A function of the term, bound to a piece."""
+
+    term: Term
+
+    def bound(self, piece: Operand) -> BoundTerm:
+        """The term on these samples."""
+        return self.term.bind(piece, sample_weight=piece.sample_weight)
+
+    def of(self, rows: slice) -> Any:
+        """The same: it has nothing of its own for every row."""
+        return self
+
+
+class _Value(_OfPiece):
+    """The value on a piece."""
+
+    def __call__(
+        self, piece: Operand, rows: slice, given: tuple[Array, ...], Ht: Array
+    ) -> tuple[tuple[Array, ...], float]:
+        """Given the codes."""
+        return (), self.bound(piece).value(State(piece, given[0], Ht))
+
+
+@dataclass(frozen=True, eq=False)
+class _Split(_OfPiece):
+    """The gradient on a piece: for its codes by the powers of the step, or its share of that for the components.
+
+    Attributes
+    ----------
+    powers : tuple of tuples, optional
+        Those of the parts that are to be given for the codes; None is for the components.
+    """
+
+    powers: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+
+    def __call__(
+        self, piece: Operand, rows: slice, given: tuple[Array, ...], Ht: Array
+    ) -> tuple[tuple[Array, ...], Split | None]:
+        """Given the codes."""
+        state, bound = State(piece, given[0], Ht), self.bound(piece)
+        if self.powers is None:
+            return (), _split_of(bound, state, COMPONENTS)
+        split = _split_of(bound, state, CODES)
+        parts = [own[power] for own, side in zip((split.up, split.down), self.powers, strict=True) for power in side]
+        return tuple(np.broadcast_to(part, given[0].shape) for part in parts), None
+
+
+def _split_of(bound: BoundTerm, state: State, factor: Factor) -> Split:
+    split = bound.split(state, factor)
+    assert split is not None  # it compares X with W H
+    return split

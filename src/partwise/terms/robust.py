@@ -70,6 +70,7 @@ class RobustLoss(Term):
     """
 
     compares = True
+    spreads = True
 
     scale: float
     weights: Any = field(default=None, kw_only=True, compare=False)
