@@ -2,16 +2,21 @@
 
     python -m benchmarks.scale                          files of 0.1 GB
     python -m benchmarks.scale --gigabytes 6 --folder DIR
+    python -m benchmarks.scale --gigabytes 6 --folder DIR --kind sparse --sizes 300000 2000000 --keep
 
-makes up a dense and a sparse file in the folder (removed at the end) and writes results/scale.csv. Six gigabytes are
-2,000,000 rows of each, and take a quarter of an hour. Every measurement has a process of its own. Memory is the peak of
-the process beyond what it held before the fit, after a small fit that compiles everything, and without the factors that
-it returns. Seconds are wall time: figures are ratios of them. Rows are also fitted in memory, as many as fit there.
+makes up a dense and a sparse file in the folder (removed at the end, unless they are kept for another run) and writes
+results/scale.csv, or only the rows of some sizes. Six gigabytes are 2,000,000 rows of each.
+
+Times are taken in one process in which three things take turns: a sweep from the file, a sweep over the same rows in
+memory, as many as fit there, and reading the file. So whatever else the machine does slows all of them. Memory is the
+peak of another process beyond what it held before the fit, after a small fit that compiles everything, and without the
+factors that it returns.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import hashlib
 import json
@@ -19,6 +24,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -30,9 +36,11 @@ from partwise.callbacks import Callback
 from partwise.core.reading import StoredRows
 
 RESULTS = Path(__file__).parent / "results" / "scale.csv"
-COLUMNS = ("data", "rows", "gigabytes", "seconds_read", "seconds_in_memory", "seconds_per_sweep", "ratio", "megabytes")
-COLUMNS = (*COLUMNS, "factors_megabytes", "compared", "equal", "threads", "load")
-K, SWEEPS = 20, 6
+COLUMNS = ("data", "rows", "gigabytes", "seconds_read", "seconds_in_memory", "seconds_per_sweep", "ratio")
+COLUMNS = (*COLUMNS, "cpu_read", "cpu_in_memory", "cpu_per_sweep", "megabytes", "factors_megabytes")
+COLUMNS = (*COLUMNS, "compared", "equal", "threads", "load")
+# Sweeps of the fit whose memory is measured, and of those that take turns.
+K, SWEEPS, TURNS = 20, 6, 4
 # So large that the last sweeps also measure how far the factors are from the best ones, which takes memory.
 TOLERANCE = 1e-2
 DENSE_WIDTH, SPARSE_WIDTH, PER_ROW = 800, 20_000, 375
@@ -113,17 +121,44 @@ def _first(file, n):
     return file
 
 
-class Times(Callback):
-    """When every sweep ended."""
+class Turns:
+    """Several threads, of which one runs at a time: they take turns in a fixed order until they are done."""
 
-    def __init__(self):
+    def __init__(self, names):
+        self._order = list(names)
+        self._change = threading.Condition()
+
+    def wait(self, name):
+        with self._change:
+            self._change.wait_for(lambda: self._order[0] == name)
+
+    def pass_on(self, name, done=False):
+        with self._change:
+            self._order.remove(name)
+            self._order += [] if done else [name]
+            self._change.notify_all()
+
+
+class Timed(Callback):
+    """Wall and CPU seconds of every sweep, or whatever else happens between two calls, in turns with others."""
+
+    def __init__(self, turns, name):
+        self._turns, self._name = turns, name
         self.times = []
 
-    def on_sweep(self, progress):
-        self.times.append(time.perf_counter())
+    def now(self):
+        return np.array([time.perf_counter(), time.process_time()])
 
-    def per_sweep(self):
-        return float(np.median(np.diff(self.times)))
+    def on_sweep(self, progress=None):
+        if self.times:
+            self.times[-1] = self.now() - self.times[-1]
+        self._turns.pass_on(self._name)
+        self._turns.wait(self._name)
+        self.times.append(self.now())
+
+    def medians(self):
+        """Without the last turn, which ends with the fit and not with a sweep."""
+        return np.median(self.times[:-1], axis=0)
 
 
 def status(name):
@@ -132,34 +167,73 @@ def status(name):
         return next(int(line.split()[1]) / 1024 for line in file if line.startswith(name))
 
 
-def fitted(X, times=None):
-    return NMF(K, random_state=0, tol=TOLERANCE, max_iter=SWEEPS, callbacks=times).fit(X)
+def digest(model):
+    return hashlib.blake2b(model.embedding_.tobytes() + model.components_.tobytes()).hexdigest()
 
 
-def measure(what, folder, kind, n):
-    """One measurement, in this process."""
+def fitted(X):
+    return NMF(K, random_state=0, tol=TOLERANCE, max_iter=SWEEPS).fit(X)
+
+
+def swept(X, callbacks=None):
+    """A fit that consists of sweeps, from a start that reads nothing."""
+    return NMF(K, init="random", random_state=0, tol=0, max_iter=TURNS, callbacks=callbacks).fit(X)
+
+
+def in_turns(folder, kind, n, part):
+    """Times of a sweep from the file, of one in memory and of reading; and what both fits found."""
+    source, few = opened(folder, kind, n), opened(folder, kind, part)
+    turns = Turns(("disk", "memory", "read"))
+    timed = {name: Timed(turns, name) for name in ("disk", "memory", "read")}
+    found = {}
+
+    def fit(name, X):
+        turns.wait(name)
+        found[name] = digest(swept(X(), timed[name]))
+        turns.pass_on(name, done=True)
+
+    def read():
+        turns.wait("read")
+        for _ in range(TURNS):
+            timed["read"].on_sweep()
+            for _ in StoredRows(source).whole():
+                pass
+        turns.pass_on("read", done=True)
+
+    makers = {"disk": lambda: source, "memory": lambda: few.rows(0, part)}
+    threads = [threading.Thread(target=fit, args=item) for item in makers.items()] + [threading.Thread(target=read)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return {**{name: timed[name].medians().tolist() for name in timed}, "digests": found}
+
+
+def memory_of(folder, kind, n):
+    """The peak of memory of a fit from the file, with the start and the checks that users have by default."""
     source = opened(folder, kind, n)
-    fitted(opened(folder, kind, 500))
-    if what == "read":
-        begin = time.perf_counter()
-        for _ in StoredRows(source).whole():
-            pass
-        return {"seconds": time.perf_counter() - begin}
-    X = source.rows(0, source.shape[0]) if what == "memory" else source
-    times = Times()
     Path("/proc/self/clear_refs").write_text("5")
     before = status("VmRSS:")
-    model = fitted(X, times)
+    model = fitted(source)
     peak = status("VmHWM:") - before
     factors = (model.embedding_.nbytes + model.components_.nbytes) / 2**20
-    digest = hashlib.blake2b(model.embedding_.tobytes() + model.components_.tobytes()).hexdigest()
-    return {"seconds": times.per_sweep(), "megabytes": peak - factors, "factors": factors, "digest": digest}
+    return {"megabytes": peak - factors, "factors": factors}
 
 
-def apart(what, folder, kind, n=None):
+def measure(what, folder, kind, n, part):
+    """One measurement, in this process."""
+    fitted(opened(folder, kind, 500))
+    if what == "times":
+        return in_turns(folder, kind, n, part)
+    if what == "memory":
+        return memory_of(folder, kind, n)
+    return {"digest": digest(swept(opened(folder, kind, n)))}
+
+
+def apart(what, folder, kind, n, part=0):
     """One measurement, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.scale", "--measure", what, "--kind", kind, "--folder", str(folder)]
-    command += [] if n is None else ["--rows", str(n)]
+    command += ["--sizes", str(n), str(part)]
     out = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONWARNINGS": "ignore"})
     if out.returncode:
         raise RuntimeError(out.stderr)
@@ -168,27 +242,27 @@ def apart(what, folder, kind, n=None):
 
 def row(folder, kind, n, part):
     """What one size costs, beside reading it and beside as many rows in memory, measured on a part."""
-    disk, read, memory = (
-        apart("disk", folder, kind, n),
-        apart("read", folder, kind, n),
-        apart("memory", folder, kind, part),
-    )
-    again = disk if part >= n else apart("disk", folder, kind, part)
-    in_memory = memory["seconds"] * n / part
+    load = os.getloadavg()[0]
+    times, memory = apart("times", folder, kind, n, part), apart("memory", folder, kind, n)
+    disk, read, scaled = times["disk"], times["read"], [n / part * each for each in times["memory"]]
+    from_file = times["digests"]["disk"] if part == n else apart("digest", folder, kind, part)["digest"]
     found = {
         "data": kind,
         "rows": n,
         "gigabytes": n * ROW_BYTES[kind] / 1e9,
-        "seconds_read": read["seconds"],
-        "seconds_in_memory": in_memory,
-        "seconds_per_sweep": disk["seconds"],
-        "ratio": disk["seconds"] / max(read["seconds"], in_memory),
-        "megabytes": disk["megabytes"],
-        "factors_megabytes": disk["factors"],
+        "seconds_read": read[0],
+        "seconds_in_memory": scaled[0],
+        "seconds_per_sweep": disk[0],
+        "ratio": disk[0] / max(read[0], scaled[0]),
+        "cpu_read": read[1],
+        "cpu_in_memory": scaled[1],
+        "cpu_per_sweep": disk[1],
+        "megabytes": memory["megabytes"],
+        "factors_megabytes": memory["factors"],
         "compared": part,
-        "equal": again["digest"] == memory["digest"],
+        "equal": from_file == times["digests"]["memory"],
         "threads": os.environ.get("OMP_NUM_THREADS", "all"),
-        "load": os.getloadavg()[0],
+        "load": load,
     }
     print({name: round(value, 3) if isinstance(value, float) else value for name, value in found.items()}, flush=True)
     return found
@@ -201,33 +275,43 @@ def rows_in_memory(kind):
     return int(IN_MEMORY_SHARE[kind] * free / ROW_BYTES[kind])
 
 
-def main(gigabytes, folder):
-    rows = []
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        for kind, make in (("dense", make_dense), ("sparse", make_sparse)):
-            whole = round(gigabytes * ROWS_PER_GIGABYTE)
-            make(Path(place), whole)
-            part = min(whole, rows_in_memory(kind))
-            sizes = [n for n in (10_000, 30_000, 100_000, 300_000, 1_000_000) if n <= whole / 2]
-            rows += [row(Path(place), kind, n, min(n, part)) for n in (*sizes, whole)]
-            for file in Path(place).iterdir():
-                file.unlink()
+def written(rows):
+    """Replace the rows of results/scale.csv that were measured again."""
+    new = [{name: f"{v:.4g}" if isinstance(v, float) else str(v) for name, v in each.items()} for each in rows]
+    again = {(each["data"], each["rows"]) for each in new}
+    with open(RESULTS, newline="") as file:
+        old = [each for each in csv.DictReader(file) if (each["data"], each["rows"]) not in again]
     with open(RESULTS, "w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n", extrasaction="ignore")
         writer.writeheader()
-        for each in rows:
-            writer.writerow({name: f"{v:.4g}" if isinstance(v, float) else v for name, v in each.items()})
+        writer.writerows(sorted(old + new, key=lambda each: (each["data"], int(each["rows"]))))
+
+
+def main(gigabytes, folder, kinds, sizes, keep):
+    """Measure all sizes of all kinds of data, and keep what was measured whatever happens next."""
+    whole = round(gigabytes * ROWS_PER_GIGABYTE)
+    sizes = sizes or [n for n in (10_000, 30_000, 100_000, 300_000, 1_000_000) if n <= whole / 2] + [whole]
+    with contextlib.ExitStack() as stack:
+        place = folder if keep else Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder)))
+        for kind in kinds:
+            first = place / ("dense.npy" if kind == "dense" else "data.npy")
+            if not first.is_file():
+                (make_dense if kind == "dense" else make_sparse)(place, whole)
+            for n in sizes:
+                written([row(place, kind, n, min(n, rows_in_memory(kind)))])
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gigabytes", type=float, default=0.1)
     parser.add_argument("--folder", type=Path, default=None)
-    parser.add_argument("--measure", choices=("disk", "memory", "read"))
     parser.add_argument("--kind", choices=("dense", "sparse"))
-    parser.add_argument("--rows", type=int)
+    parser.add_argument("--sizes", type=int, nargs="+")
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--measure", choices=("times", "memory", "digest"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
-        print(json.dumps(measure(given.measure, given.folder, given.kind, given.rows)))
+        print(json.dumps(measure(given.measure, given.folder, given.kind, *given.sizes)))
     else:
-        main(given.gigabytes, given.folder)
+        kinds = ("dense", "sparse") if given.kind is None else (given.kind,)
+        main(given.gigabytes, given.folder, kinds, given.sizes, given.keep)

@@ -15,7 +15,7 @@ a dtype and a method `blocks` is a source too, see :class:`RowBlocks`.
 
 from .core.cluster import ClusterError
 from .core.dask_rows import DaskRows
-from .core.reading import BlockError
+from .core.fetching import BlockError
 from .core.sources import ArrayRows, CodesOnDisk, CsrRows, NpyFile, RowBlocks
 from .core.spread_operand import memory_chunks
 

@@ -12,6 +12,12 @@ def spread(X, centres, weight=1.0):
     return float((weight * ((X[:, None] - centres) ** 2).sum(axis=2).min(axis=1)).sum())
 
 
+def compare_starts_on(n_rows, monkeypatch):
+    for name in ("MANY_ROWS", "PART_ROWS"):
+        monkeypatch.setattr(kmeans, name, n_rows)
+    monkeypatch.setattr(kmeans, "ROWS_PER_CLUSTER", 1)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_part_of_the_samples_is_enough_to_compare_starts(weighted, dtype, monkeypatch):
@@ -19,7 +25,7 @@ def test_a_part_of_the_samples_is_enough_to_compare_starts(weighted, dtype, monk
     X = X.astype(dtype)
     weight = np.random.default_rng(0).random(3000).astype(dtype) if weighted else None
     labels, centres = cluster(X, 6, 5, 0, weight)
-    monkeypatch.setattr(kmeans, "MANY_ROWS", 400)
+    compare_starts_on(400, monkeypatch)
     faster, others = cluster(X, 6, 5, 0, weight)
     assert others.dtype == dtype
     assert adjusted_rand_score(labels, faster) > 0.999
@@ -34,7 +40,7 @@ def test_a_part_of_the_samples_is_enough_to_compare_starts(weighted, dtype, monk
 
 def test_rare_samples_are_not_left_out(monkeypatch):
     # Three values, of which a part of the samples has only two.
-    monkeypatch.setattr(kmeans, "MANY_ROWS", 100)
+    compare_starts_on(100, monkeypatch)
     X = np.zeros((1000, 2))
     X[:500] = 1
     X[777] = 5

@@ -1,5 +1,7 @@
 """Workers that are killed in the middle of a fit, and clusters that shrink to nothing."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from worker_kill_trials import fit, kill_one, same, start
@@ -41,3 +43,22 @@ def test_lost_workers_change_nothing_but_the_time(tmp_path, monkeypatch):
     finally:
         client.close()
         cluster.close()
+
+
+def test_a_worker_that_dies_while_versions_are_compared_is_no_worker(monkeypatch):
+    class Client:
+        status = "running"
+        more: ClassVar[dict] = {}
+
+        def wait_for_workers(self, count, timeout):
+            pass
+
+        def run(self, function, name, on_error):
+            return {"alive": "9.9", "dying": OSError("closed"), **self.more}
+
+    client = Client()
+    monkeypatch.setattr(module, "version", lambda name: "9.9")
+    module.Cluster(client, 1.0).check()
+    client.more = {"bare": ModuleNotFoundError("partwise")}
+    with pytest.raises(ClusterError, match=r"1 of 3 workers .* bare has no partwise"):
+        module.Cluster(client, 1.0).check()

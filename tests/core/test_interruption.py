@@ -103,14 +103,26 @@ def test_an_estimator_without_a_sweep_of_its_own_is_not_fitted(ctrl_c):
 
 
 def test_an_interrupt_in_a_later_start_keeps_the_best(ctrl_c):
-    """The first start makes 41 entries in its sample and 3 of its own; the second is interrupted in its sample."""
+    """The first start makes 41 entries in its sample and 2 of its own; the second is interrupted in its sample."""
     made = ctrl_c(50)
     model = NMF(3, init="sampled", n_init=3, random_state=0, max_iter=20, tol=0)
-    with pytest.warns(UserWarning, match="interrupted after 2 sweeps"):
+    with pytest.warns(UserWarning, match="interrupted after 1 sweeps"):
         model.fit(X)
     assert len(made) == 50
     assert model.stop_reason_ == "interrupted"
     assert model.transform(X).shape == (60, 3)
+
+
+def test_an_interrupt_while_starts_are_tried_side_by_side_keeps_the_best(ctrl_c):
+    """Three starts are recorded in turn: the first with its first sweep, then the others, then all of them."""
+    made = ctrl_c(9)
+    model = NMF(3, init="random", n_init=3, random_state=0, max_iter=60, tol=0)
+    with pytest.warns(UserWarning, match="interrupted after"):
+        model.fit(X)
+    assert len(made) == 9
+    assert len({id(run) for run in made}) == 3
+    # Of those that made a sweep.
+    assert model.objective_ == min(run.point.total for run in made if run.n_sweeps)
 
 
 def test_a_fit_that_is_alone_keeps_what_it_has(ctrl_c):

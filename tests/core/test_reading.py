@@ -1,16 +1,12 @@
 """Rows that are read when needed: the same rows whatever their blocks, and errors that name their place."""
 
-import os
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from row_sources import AnyRows, Blocks, stored
 
 from partwise import NMF, NormalizedCut
-from partwise.blocks import BlockError, NpyFile
-from partwise.callbacks import Callback
-from partwise.core import reading
+from partwise.core import fetching
 from partwise.core.reading import StoredRows, ahead
 from partwise.graphs import neighbor_graph
 
@@ -20,7 +16,7 @@ X = np.random.default_rng(0).random((60, 5))
 @pytest.mark.parametrize("kind", [Blocks, AnyRows])
 @pytest.mark.parametrize("data", [X, X.astype(np.float32), (9 * X).astype(int), sp.csr_array(np.where(X > 0.6, X, 0))])
 def test_slices_do_not_depend_on_blocks(kind, data, monkeypatch):
-    monkeypatch.setattr(reading, "UNIT_BYTES", 500)
+    monkeypatch.setattr(fetching, "UNIT_BYTES", 500)
     rows = stored(kind(data))
     assert rows.dtype == (np.float32 if data.dtype == np.float32 else np.float64)
     full = data.toarray() if sp.issparse(data) else data
@@ -47,68 +43,6 @@ def test_bad_entries_are_named_by_their_row(kind, value, message):
         data[33, 2] = value
         with pytest.raises(ValueError, match=message):
             NMF(2).fit(kind(data))
-
-
-def raising(*_):
-    raise KeyError("gone")
-
-
-BAD = {
-    "an empty block": ([X[:30], X[30:30], X[30:]], "Block 1 .* is empty"),
-    "another width": ([X[:30], X[30:, :4]], r"Block 1 of X \(from row 30 on\) has shape \(30, 4\); it must have 5"),
-    "another type": ([X[:30], X[30:].astype(np.float32)], "Block 1 .* dtype float32; the source says float64"),
-    "another kind": ([X[:30], sp.csr_array(X[30:])], "Block 1 .* is sparse, but others are dense"),
-    "no array": ([X[:30], [1, 2]], "Block 1 .* is a list"),
-    "too few rows": ([X[:30]], "end after 30 rows"),
-    "too many rows": ([X, X], "more rows than its shape"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_blocks_are_named(name):
-    source = Blocks(X)
-    source.blocks = lambda: iter(BAD[name][0])
-    with pytest.raises(BlockError, match=BAD[name][1]):
-        NMF(2).fit(source)
-
-
-def test_errors_of_a_source_reach_the_user():
-    source = AnyRows(X)
-    source.rows = raising
-    with pytest.raises(BlockError, match=r"Block 0 of X \(from row 0 on\) cannot be read: KeyError: 'gone'") as caught:
-        NMF(2).fit(source)
-    assert isinstance(caught.value.__cause__, KeyError)
-    source = AnyRows(X)
-    source.rows = lambda start, stop: X[start : stop - 1]
-    with pytest.raises(BlockError, match="59 rows; 60 were asked for"):
-        NMF(2).fit(source)
-
-
-def test_broken_indices_never_reach_compiled_code():
-    data = sp.csr_array(np.where(X > 0.5, X, 0))
-    data.indices[-1] = 1000
-    with pytest.raises(BlockError, match="not a valid sparse matrix"):
-        NMF(2).fit(Blocks(data, (60,)))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda path: os.truncate(path, 1000), "ends before row 60|changed"),
-        (lambda path: np.save(path, 2 * X), "changed"),
-    ],
-)
-def test_a_file_that_changes_while_it_is_read(change, message, tmp_path):
-    path = tmp_path / "x.npy"
-    np.save(path, X)
-    os.utime(path, (0, 0))
-
-    class Meddler(Callback):
-        def on_sweep(self, progress):
-            change(path)
-
-    with pytest.raises(BlockError, match=message):
-        NMF(2, max_iter=5, tol=0, callbacks=Meddler()).fit(NpyFile(path))
 
 
 def test_what_needs_memory_says_so():

@@ -8,14 +8,15 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from partwise import NMF, Factorization, GraphNMF, load
+from partwise import NMF, ConstrainedNMF, Factorization, LocalCoordinateNMF, OrthogonalNMF, load
 from partwise.blocks import BlockError, ClusterError, DaskRows, memory_chunks
 from partwise.callbacks import Callback, Checkpoint
 from partwise.core import cluster, operand, spread_operand
 from partwise.domains import Simplex
+from partwise.terms import Frobenius, Orthogonality
 
 da = pytest.importorskip("dask.array")
-distributed = pytest.importorskip("distributed")
+pytest.importorskip("distributed")
 
 rng = np.random.default_rng(0)
 DENSE = rng.random((700, 4)) @ rng.random((4, 30)) + 0.1 * rng.random((700, 30))
@@ -28,36 +29,6 @@ def small_blocks(monkeypatch):
     """As if blocks were a few rows, so that there are many of each; codes are given to dask after every third pass."""
     monkeypatch.setattr(operand, "BLOCK_BYTES", 2**16)
     monkeypatch.setattr(spread_operand, "CUT_EVERY", 3)
-
-
-@pytest.fixture(scope="module")
-def workers():
-    """Makes clients of clusters in this process."""
-    made = []
-
-    def start(n_workers=2):
-        made.append(
-            distributed.Client(
-                n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=":0", set_as_default=False
-            )
-        )
-        return made[-1]
-
-    yield start
-    for client in made:
-        client.close()
-        client.cluster.close()
-
-
-@pytest.fixture
-def client(first):
-    with first.as_current():
-        yield first
-
-
-@pytest.fixture(scope="module")
-def first(workers):
-    return workers()
 
 
 def spread(X, client, sizes=None, **options):
@@ -122,6 +93,44 @@ def test_penalties_starts_and_weights(client, settings, weighted):
     np.testing.assert_allclose(held.components_, fitted.components_, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(held.embedding_, fitted.embedding_, rtol=1e-4, atol=1e-4)
     assert held.stop_reason_ == fitted.stop_reason_
+
+
+@pytest.mark.parametrize(
+    ("settings", "weighted"),
+    [({}, True), ({"graph_strength": 0.5, "tol": 1e-5, "max_iter": 200}, False), ({"loss": "kullback-leibler"}, False)],
+)
+def test_local_coordinates(client, settings, weighted):
+    model = LocalCoordinateNMF(3, coordinate_strength=0.1, init="random", random_state=0, max_iter=12, tol=0)
+    model.set_params(**settings)
+    weight = 0.5 + rng.random(700) if weighted else None
+    # In memory another solver fits entries.
+    here = spread(DENSE, False) if "loss" in settings else DENSE
+    held, fitted = clone(model).fit(here, None, weight), clone(model).fit(spread(DENSE, client), None, weight)
+    assert fitted.objective_ == pytest.approx(held.objective_, rel=1e-3)
+    assert (np.diff(fitted.history_["objective"]) <= 0).all()
+
+
+def test_components_that_no_sample_uses_are_moved_to_samples(client):
+    start = np.full((700, 4), 0.3), np.vstack([DENSE[:3], np.full(30, 50.0)])
+    model = LocalCoordinateNMF(4, coordinate_strength=0.5, init=start, max_iter=12, tol=0)
+    held, fitted = clone(model).fit(DENSE), clone(model).fit(spread(DENSE, client))
+    np.testing.assert_allclose(fitted.components_, held.components_, rtol=1e-3, atol=1e-3)
+    assert held.embedding_.max(axis=0).min() > 0
+
+
+@pytest.mark.parametrize("X", [DENSE, SPARSE])
+def test_samples_of_a_class_share_their_code(client, X):
+    y = np.where(rng.random(700) < 0.3, rng.integers(3, size=700), -1)
+    y[300:400] = 2
+    model = ConstrainedNMF(3, init="random", random_state=0, max_iter=8, tol=0)
+    held, fitted = clone(model).fit(X, y), clone(model).fit(spread(X, client, (300, 100, 300)), y)
+    assert fitted.embedding_.chunks[0] == (300, 100, 300)
+    codes = np.asarray(fitted.embedding_)
+    assert (codes[y == 2] == codes[350]).all()
+    np.testing.assert_allclose(codes, held.embedding_, atol=1e-2 * codes.max())
+    assert fitted.objective_ == pytest.approx(held.objective_, rel=1e-5)
+    assert fitted.history_["within classes"][-1] == pytest.approx(held.history_["within classes"][-1])
+    assert (fitted.transduction_ == held.transduction_).mean() > 0.99
 
 
 def test_factors_of_one_row_per_component(client):
@@ -222,12 +231,11 @@ def test_fits_at_the_same_time(client):
 @pytest.mark.parametrize(
     ("estimator", "words"),
     [
-        (NMF(3, loss="kullback-leibler"), "with BetaDivergence"),
-        (NMF(3, missing="nan"), "missing='nan'"),
-        (NMF(3, weighting="ncut"), "weighting='ncut'"),
+        (Factorization(3, terms=[Frobenius(np.ones((700, 30)))]), "with element weights"),
+        (Factorization(3, terms=[Frobenius(), Orthogonality(1.0)]), "with Orthogonality"),
         (NMF(3, solver="multiplicative"), "solver='multiplicative'"),
         (Factorization(3, codes=Simplex()), "with codes at sums of one"),
-        (GraphNMF(3), "GraphNMF cannot be fitted on the workers"),
+        (OrthogonalNMF(3), "OrthogonalNMF cannot be fitted on the workers"),
     ],
 )
 def test_what_workers_cannot_do_is_refused_before_any_work(client, estimator, words, monkeypatch):
@@ -282,7 +290,7 @@ def test_what_codes_on_workers_cannot_do_is_said(client):
     for impossible in (
         lambda: np.sort(codes),
         lambda: codes[3],
-        lambda: codes.sum(axis=1),
+        lambda: codes.max(axis=1),
         lambda: np.add.reduce(codes),
     ):
         with pytest.raises(TypeError, match="brings them here"):

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from partwise import NMF
 from partwise.callbacks import Callback, Checkpoint
-from partwise.core import operand, reading, stored
+from partwise.core import fetching, operand, stored
 from partwise.core.storage import as_operand
 
 rng = np.random.default_rng(0)
@@ -22,7 +22,7 @@ W, H = rng.random((1500, 9)), rng.random((30, 9))
 def small_blocks(monkeypatch):
     """As if blocks, parts and units were a few rows, so that there are many of each."""
     monkeypatch.setattr(operand, "BLOCK_BYTES", 2**13)
-    monkeypatch.setattr(reading, "UNIT_BYTES", 2**15)
+    monkeypatch.setattr(fetching, "UNIT_BYTES", 2**15)
     monkeypatch.setattr(stored, "PIECE_BYTES", 2**15)
 
 

@@ -2,21 +2,24 @@
 
     python tests/core/worker_kill_trials.py --trials 20 --seed 0
 
-Every trial fits the same data on a cluster of processes, and meanwhile kills a random worker with SIGKILL once or
-twice, or adds one, at moments drawn evenly over the time that a fit takes. Factors and history are compared bit for
-bit. Exits with 1 if any differs.
+Every trial fits the same data on a cluster of processes, by one of three methods in turn, and meanwhile kills a random
+worker with SIGKILL once or twice, or adds one, at moments drawn evenly over the time that a fit takes. Factors and
+history are compared bit for bit. Exits with 1 if any differs.
 """
 
 import argparse
+import json
 import logging
 import os
 import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 
+RECORD = Path(__file__).parents[2] / "docs" / "measured" / "worker_kills.json"
 ROWS, FEATURES, CHUNK = 1600, 40, 400
 
 
@@ -25,14 +28,25 @@ def data():
     return rng.random((ROWS, 5)) @ rng.random((5, FEATURES)) + 0.1 * rng.random((ROWS, FEATURES))
 
 
-def fit(client, sweeps, callbacks=None, patience=60.0):
+def models():
+    """A fit to products, one to entries, and one with a graph."""
+    from partwise import NMF, GraphNMF
+
+    return {
+        "NMF": NMF(5, l1_codes=0.1),
+        "Kullback-Leibler": NMF(5, loss="kullback-leibler"),
+        "GraphNMF": GraphNMF(5, graph_strength=1.0),
+    }
+
+
+def fit(client, sweeps, callbacks=None, patience=60.0, name="NMF"):
     import dask.array as da
 
-    from partwise import NMF
     from partwise.blocks import DaskRows
 
     X = DaskRows(da.from_array(data(), chunks=(CHUNK, FEATURES)), client, patience)
-    model = NMF(5, init="random", random_state=0, max_iter=sweeps, tol=0, l1_codes=0.1, callbacks=callbacks).fit(X)
+    settings = {"init": "random", "random_state": 0, "max_iter": sweeps, "tol": 0, "callbacks": callbacks}
+    model = models()[name].set_params(**settings).fit(X)
     return model.components_, np.asarray(model.embedding_), model.history_["objective"]
 
 
@@ -74,28 +88,35 @@ def main():
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--sweeps", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--record", action="store_true", help="write docs/measured/worker_kills.json")
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
     client, cluster = start()
-    fit(client, 2)
-    clock = time.perf_counter()
-    expected = fit(client, options.sweeps)
-    duration = time.perf_counter() - clock
-    differing = 0
+    undisturbed = {}
+    for name in models():
+        fit(client, 2, name=name)
+        clock = time.perf_counter()
+        undisturbed[name] = fit(client, options.sweeps, name=name), time.perf_counter() - clock
+    outcomes = []
     for number in range(options.trials):
+        name = list(undisturbed)[number % len(undisturbed)]
+        expected, duration = undisturbed[name]
         moments = rng.uniform(0, duration, size=rng.integers(1, 3))
         thread = threading.Thread(target=disturb, args=(client, cluster, rng, moments))
         thread.start()
         clock = time.perf_counter()
-        outcome = same(expected, fit(client, options.sweeps))
-        took = time.perf_counter() - clock
+        outcome = same(expected, fit(client, options.sweeps, name=name))
+        took = (time.perf_counter() - clock) / duration
         thread.join()
-        differing += not outcome
+        outcomes.append({"method": name, "disturbances": len(moments), "times": round(took, 2), "equal": outcome})
         verdict = "equal" if outcome else "DIFFERENT"
-        print(f"{number + 1:3d}  {len(moments)} disturbances, {took / duration:.1f} × the time: {verdict}", flush=True)
+        print(f"{number + 1:3d}  {name}: {len(moments)} disturbances, {took:.1f} × the time: {verdict}", flush=True)
+    differing = sum(not each["equal"] for each in outcomes)
     print(f"{options.trials} trials, {differing} differ")
     client.close()
     cluster.close()
+    if options.record:
+        RECORD.write_text(json.dumps({"seed": options.seed, "sweeps": options.sweeps, "trials": outcomes}, indent=1))
     return 1 if differing else 0
 
 

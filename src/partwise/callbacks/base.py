@@ -71,13 +71,25 @@ class Callback:
     """Base class for callbacks that keep something between sweeps. All methods are optional."""
 
     def setup(self, fit: Fit) -> None:
-        """Called once the data are checked, before any work."""
+        """Called once the data are checked, before any work.
+
+        Parameters
+        ----------
+        fit : Fit
+            What is being fitted.
+        """
 
     def on_begin(self) -> None:
         """Called before the first sweep."""
 
     def on_sweep(self, progress: Progress) -> bool | None:
-        """Called after every sweep; True stops the fit and keeps its result so far."""
+        """Called after every sweep; True stops the fit and keeps its result so far.
+
+        Parameters
+        ----------
+        progress : Progress
+            Where the fit is.
+        """
         return None
 
     def is_spent(self) -> bool:
@@ -101,7 +113,13 @@ class Callback:
         """
 
     def on_choice(self, chosen: Mapping[str, Any]) -> None:
-        """Called when the open parameters have been chosen, before the final fit."""
+        """Called when the open parameters have been chosen, before the final fit.
+
+        Parameters
+        ----------
+        chosen : mapping of str to object
+            Their values by name.
+        """
 
     def on_end(self) -> None:
         """Called when the sweeps end, also when they are interrupted or fail."""
@@ -114,7 +132,12 @@ class Callback:
         return {}
 
     def restore(self, memory: Mapping[str, Any]) -> None:
-        """Restore what :meth:`memory` returned."""
+        """Restore what :meth:`memory` returned.
+
+        Parameters
+        ----------
+        memory : mapping of str to object
+        """
 
     def on_safe_point(self, sweep: int, ended: bool, snapshot: Callable[[], Snapshot]) -> None:
         """Called after a sweep from which the fit can be resumed, and when the fit ends by itself.
@@ -177,7 +200,14 @@ class Interruption(Callback):
 
 @contextmanager
 def fitting(callbacks: Sequence[Callback], fit: Fit) -> Iterator[None]:
-    """Set the callbacks up and, however the fit goes, tear them down."""
+    """Set the callbacks up and, however the fit goes, tear them down.
+
+    Parameters
+    ----------
+    callbacks : sequence of Callback
+    fit : Fit
+        What is being fitted, for their `setup`.
+    """
     with ExitStack() as stack:
         for callback in callbacks:
             stack.callback(callback.teardown)

@@ -85,6 +85,11 @@ def _arguments(fit: Fit) -> dict[str, Any]:
 
 
 def sklearn_callbacks(estimator: Any) -> list[Callback]:
-    """The callback that informs scikit-learn's callbacks, if the estimator has any."""
+    """The callback that informs scikit-learn's callbacks, if the estimator has any.
+
+    Parameters
+    ----------
+    estimator : estimator
+    """
     tells = getattr(estimator, "_skl_callbacks", None) or hasattr(estimator, "_parent_callback_ctx")
     return [SklearnCallbacks()] if tells else []

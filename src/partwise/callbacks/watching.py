@@ -160,7 +160,15 @@ class _Function(Callback):
 
 
 def as_callbacks(callbacks: Any, verbose: int) -> list[Callback]:
-    """The user's callbacks as a list; `verbose` adds a progress bar, or a printer where none can be shown."""
+    """The user's callbacks as a list.
+
+    Parameters
+    ----------
+    callbacks : None, callable, Callback or sequence of these
+        As an estimator is given them.
+    verbose : int
+        More than 0 adds a progress bar, or a printer where none can be shown.
+    """
     if callbacks is None:
         given: list[Any] = []
     elif isinstance(callbacks, Callback) or callable(callbacks):

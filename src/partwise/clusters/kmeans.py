@@ -12,8 +12,8 @@ from ..core.types import Array, IntArray
 
 # The least relative movement of the centres, scikit-learn's default.
 TOLERANCE = 1e-4
-# Starts are compared on at least this many samples: of twice as many on every second, and so on.
-MANY_ROWS = 20_000
+# Of so many samples, starts are compared on a part: at least so many, and so many for each cluster.
+MANY_ROWS, PART_ROWS, ROWS_PER_CLUSTER = 40_000, 8_000, 400
 
 
 def cluster(
@@ -44,7 +44,8 @@ def cluster(
         "copy_x": False,
     }
     starts: dict[str, Any] = {"n_init": n_starts}
-    part = order[:: max(1, X.shape[0] // MANY_ROWS)]
+    size = max(PART_ROWS, ROWS_PER_CLUSTER * n_clusters) if len(order) >= MANY_ROWS else len(order)
+    part = order[:: max(1, len(order) // size)]
     if n_starts > 1 and len(part) < len(order) and count_distinct(X[part], n_clusters) == n_clusters:
         best = KMeans(**settings, **starts).fit(X[part], sample_weight=_weight_of(part, sample_weight))
         starts = {"n_init": 1, "init": best.cluster_centers_}

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .operand import Missing
+from .operand import Missing, Operand
+from .piece_pass import gone_over
 from .row_pass import RowPass
 from .spread import arrived
-from .storage import DenseOperand, SparseOperand, fitted_energy
+from .storage import DenseOperand, SparseOperand, fitted_energy, held_operand
+from .stored import PIECE_BYTES
 from .threads import one_thread
 from .types import Array
 
@@ -24,10 +26,13 @@ class BlockKind(NamedTuple):
     missing : {None, "nan", "unstored"}
     bytes_per_row : int
         Of the whole, on average.
+    seen : callable, optional
+        What every block is seen as, for example its magnitude.
     """
 
     missing: Missing
     bytes_per_row: int
+    seen: Callable[[Any], Any] | None = None
 
 
 class _DenseBlock(DenseOperand):
@@ -57,12 +62,22 @@ class _SparseBlock(SparseOperand):
 
 def operand_of(block: Any, kind: BlockKind, weight: Array | None = None) -> DenseOperand | SparseOperand:
     """A block as an operand."""
+    block = _arrived_block(block)
+    operand: DenseOperand | SparseOperand
+    if sp.issparse(block):
+        operand = _SparseBlock(block, kind.missing, weight)
+        operand.whole_bytes = kind.bytes_per_row
+    else:
+        operand = _DenseBlock(block, kind.missing, weight)
+    return operand if kind.seen is None else kind.seen(operand)
+
+
+def _arrived_block(block: Any) -> Any:
+    """A block whose arrays are aligned."""
     if not sp.issparse(block):
-        return _DenseBlock(arrived(block), kind.missing, weight)
+        return arrived(block)
     parts = tuple(map(arrived, (block.data, block.indices, block.indptr)))
-    operand = _SparseBlock(sp.csr_array(parts, shape=block.shape), kind.missing, weight)
-    operand.whole_bytes = kind.bytes_per_row
-    return operand
+    return sp.csr_array(parts, shape=block.shape)
 
 
 def dot(block: Any, Ht: Array, kind: BlockKind) -> Array:
@@ -79,45 +94,137 @@ def t_dot(block: Any, W: Array, kind: BlockKind) -> tuple[Array]:
 
 def code(
     block: Any,
-    rows: slice,
+    step: Any,
     weight: Array | None,
     product: Any,
+    links: list[Any],
     *given: Any,
     kind: BlockKind,
     items: tuple[int | None, ...],
-    asked: tuple[Array, Any],
+    Ht: Array,
 ) -> tuple[Any, ...]:
     """New codes of a block, in one array or two, and then its shares of XᵀW and WᵀW.
 
     Parameters
     ----------
     block : ndarray or csr_array
-    rows : slice
-        Its rows in X.
+    step : RowStep or callable
+        What a pass over its rows does, or a function of rows and product.
     weight : ndarray, optional
         Of its samples.
     product : ndarray, optional
         Its X Hᵀ, if it is known.
+    links : list of (BlockMatrix, object)
+        What couples its rows; nothing here.
     *given : ndarray or tuple of ndarray
         The rows of other arrays, each by itself or an item of what another task gave.
     kind : BlockKind
     items : tuple
         Which items.
-    asked : tuple
-        Hᵀ, and the step of a pass over the rows or a function of rows and product.
+    Ht : ndarray of shape (m, k)
     """
-    Ht, step = asked
     arrays = tuple(map(arrived, given, items))
-    run = RowPass(step.of(rows), arrays) if arrays else step
+    run = RowPass(step, arrays) if arrays else step
     with one_thread():
         found = operand_of(block, kind, weight).code(Ht, run, arrived(product))
     return (*(run.results if arrays else ()), found)
 
 
-def shares(coded: tuple[Any, ...]) -> tuple[Array, Array]:
-    """What the components need of coded rows."""
-    found: tuple[Array, Array] = coded[-1]
-    return found
+def code_linked(
+    block: Any,
+    step: Any,
+    weight: Array | None,
+    product: Any,
+    links: list[Any],
+    *given: Any,
+    kind: BlockKind,
+    items: tuple[int | None, ...],
+    Ht: Array,
+) -> tuple[Any, ...]:
+    """The same for rows that are coupled with each other and with those of other blocks.
+
+    Parameters
+    ----------
+    block, step, weight, product, *given, kind, items, Ht
+        As for :func:`code`.
+    links : list of (BlockMatrix, object)
+        Its rows of the matrices that couple samples, each with what it knows of other blocks.
+    """
+    operand = operand_of(block, kind, weight)
+    with one_thread():
+        product = operand.dot(Ht) if product is None else arrived(product)
+        results = step.whole(product, tuple(map(arrived, given, items)), links)
+        W = results[-1]
+        weighted = W if weight is None else weight[:, None] * W
+        return (*results, (operand.t_dot(weighted), W.T @ weighted))
+
+
+def step_linked(
+    block: Any,
+    step: Any,
+    weight: Array | None,
+    product: Any,
+    links: list[Any],
+    *given: Any,
+    kind: BlockKind,
+    items: tuple[int | None, ...],
+    Ht: None,
+) -> tuple[Array, ...]:
+    """Only the codes; parameters are those of :func:`code_linked`."""
+    with one_thread():
+        results: tuple[Array, ...] = step.whole(arrived(product), tuple(map(arrived, given, items)), links)
+        return results
+
+
+def shares(coded: tuple[Any, ...]) -> Any:
+    """What is added up over all blocks."""
+    return coded[-1]
+
+
+def in_pieces(
+    block: Any,
+    step: Any,
+    weight: Array | None,
+    *given: Any,
+    kind: BlockKind,
+    items: tuple[int | None, ...],
+    widths: tuple[int, ...],
+    join: Callable[[list[Any]], Any] | None,
+    Ht: Array,
+) -> tuple[Any, ...]:
+    """What a step gives for the rows of a block, array by array, and then its share of what is added up.
+
+    Parameters
+    ----------
+    block : ndarray or csr_array
+    step : PieceStep
+        For data that consist of this block.
+    weight, *given, kind, items
+        As for :func:`code`.
+    widths, join, Ht
+        Of the pass, see `PiecePass`.
+    """
+    arrays = tuple(map(arrived, given, items))
+    out = tuple(np.empty((block.shape[0], width), block.dtype) for width in widths)
+    with one_thread():
+        share = gone_over(_pieces(block, kind, weight), step, arrays, Ht, join, out)
+    return (*out, share)
+
+
+def _pieces(block: Any, kind: BlockKind, weight: Array | None) -> Iterator[tuple[slice, Operand]]:
+    """The rows of a block in pieces of the size that data on disk are read in."""
+    n = block.shape[0]
+    height = max(1, PIECE_BYTES // max(1, kind.bytes_per_row))
+    for start in range(0, n, height):
+        rows = slice(start, min(start + height, n))
+        part = block if height >= n else block[rows]
+        yield rows, held_operand(_arrived_block(part), kind.missing, None if weight is None else weight[rows])
+
+
+def over_rows(block: Any, function: Callable[[Any], Any], kind: BlockKind, bytes_per_row: int | None) -> list[Any]:
+    """What a function gives for the rows of a block, some at a time."""
+    with one_thread():
+        return operand_of(block, kind).over_rows(function, bytes_per_row)
 
 
 def row_squares(block: Any, kind: BlockKind) -> Array:

@@ -66,7 +66,9 @@ class Cluster:
             # Not installed but on the path: there is nothing to compare.
             return
         found = self.client.run(version, "partwise", on_error="return")
-        other = {worker: theirs for worker, theirs in found.items() if theirs != ours}
+        # A worker that dies now answers with another error, and is none any more.
+        answers = {worker: theirs for worker, theirs in found.items() if isinstance(theirs, str | ImportError)}
+        other = {worker: theirs for worker, theirs in answers.items() if theirs != ours}
         if other:
             worker, theirs = next(iter(other.items()))
             what = f"partwise {theirs}" if isinstance(theirs, str) else "no partwise"
@@ -94,6 +96,10 @@ class Cluster:
     def total(self, futures: Sequence[Any]) -> tuple[Any, ...]:
         """The sum of tuples of arrays or numbers, added in the order of the blocks."""
         return _added(self._few("sum", _added, futures))
+
+    def joined(self, function: Callable[[list[Any]], Any], futures: Sequence[Any]) -> Any:
+        """What a function makes of the results of tasks, in the order of the blocks; also of what it made of some."""
+        return function(self._few("joined", function, futures))
 
     def extreme(self, name: str, futures: Sequence[Any]) -> Any:
         """The entrywise "maximum" or "minimum" of arrays."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 from typing import Any
 
@@ -81,6 +82,13 @@ def cluster_of(X: Any) -> Cluster | None:
     return None if client is None or client is False else Cluster(client, given.patience)
 
 
+def computing(X: Any) -> AbstractContextManager[Any]:
+    """Where what a fit to X has left on workers can be computed."""
+    cluster = cluster_of(X) if is_dask(X) else None
+    context: AbstractContextManager[Any] = nullcontext() if cluster is None else cluster.client.as_current()
+    return context
+
+
 def is_frame(X: Any) -> bool:
     """Whether it is one of pandas' frames in partitions."""
     X = collection_of(X)
@@ -147,7 +155,7 @@ class ChunkBlocks:
 
     def _computed(self, first: int, last: int) -> Any:
         """Some consecutive chunks, computed together."""
-        from .reading import joined
+        from .fetching import joined
 
         import dask  # isort: skip
 
@@ -179,6 +187,29 @@ def dask_source(X: Any) -> ChunkBlocks:
     sizes = chunks.chunks[0]
     alike = len(set(sizes[:-1])) <= 1 and 0 < sizes[-1] <= sizes[0] if sizes else False
     return (ChunkRows if alike else ChunkBlocks)(chunks)
+
+
+def single_chunks(X: Any) -> list[Any]:
+    """Every chunk that has rows as an array of its own, in order, for the same workers."""
+    chunks = as_chunks(X)
+    parts = [chunks.blocks[number] for number in np.flatnonzero(chunks.chunks[0])]
+    return [DaskRows(part, X.client, X.patience) if isinstance(X, DaskRows) else part for part in parts]
+
+
+def at_chunk(X: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    """A function of the one chunk of an array and of arguments, computed where the chunk is, or here."""
+    cluster, (part,) = cluster_of(X), ChunkBlocks(as_chunks(X)).delayed()
+    if cluster is None:
+        import dask
+
+        return function(as_block(dask.compute(part)[0]), *arguments)
+    cluster.check()
+    chunk = cluster.client.compute([part])
+    return cluster.results(cluster.each("batch", _at_block, chunk, [function], [list(arguments)]))[0]
+
+
+def _at_block(chunk: Any, function: Callable[..., Any], arguments: list[Any]) -> Any:
+    return function(as_block(chunk), *arguments)
 
 
 def as_block(chunk: Any) -> Any:

@@ -28,6 +28,9 @@ Half = Array | float
 class Domain(ABC):
     """A set of factors.
 
+    In its methods `F` is a factor: codes (n_samples, n_components), or components turned over (n_features,
+    n_components); `factor` is "codes" or "components".
+
     Attributes
     ----------
     words : str
@@ -47,7 +50,15 @@ class Domain(ABC):
     measured: ClassVar[bool] = True
 
     def bind(self, X: Operand, factor: Factor, n_components: int) -> Domain:
-        """The domain for a factor of these data; refuses what does not fit them."""
+        """The domain for a factor of these data; refuses what does not fit them.
+
+        Parameters
+        ----------
+        X : Operand
+            The data.
+        factor : {"codes", "components"}
+        n_components : int
+        """
         return self
 
     def entered(self, F: Array, factor: Factor) -> tuple[Array, Array]:
@@ -59,7 +70,15 @@ class Domain(ABC):
         """The nearest factor in the domain."""
 
     def tangent(self, F: Array, N: Half, P: Half, factor: Factor) -> tuple[Half, Half]:
-        """The gradient P − N along the domain, again in non-negative halves."""
+        """The gradient P − N along the domain, again in non-negative halves.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n_rows, n_components)
+        N, P : ndarray of the same shape, or None
+            The halves of the gradient at F; None is zero.
+        factor : {"codes", "components"}
+        """
         return N, P
 
     def stretchable(self, F: Array, factor: Factor) -> Array:

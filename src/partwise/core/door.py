@@ -6,6 +6,7 @@ with the caller's matrix where the format allows it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +28,15 @@ FLOATS = (np.float64, np.float32)
 IN_BLOCKS = (
     "{name} is a source of row blocks, but {reader} needs all of it in memory. Read it first if it fits, or take a "
     "sample of the rows."
+)
+
+PATH = (
+    "{name} is the path {path!r}. Give what is there: partwise.files.read(path) reads tables and matrices, and "
+    "partwise.blocks.NpyFile(path) reads the rows of an npy file in blocks."
+)
+ITERATOR = (
+    "{name} is an iterator, which can be read only once. Give it to fit_batches of NMF, LocalCoordinateNMF or "
+    "ConstrainedNMF, or give an object with shape, dtype and blocks() (partwise.blocks.RowBlocks)."
 )
 
 # Libraries whose objects hold data without being arrays, or cannot always be read as one, and what to give instead.
@@ -152,6 +162,10 @@ def readable(X: Any, name: str = "X") -> Any:
         )
     if isinstance(X, np.ndarray) or sp.issparse(X):
         return X
+    if isinstance(X, str | os.PathLike):
+        raise TypeError(PATH.format(name=name, path=X))
+    if isinstance(X, Iterator):
+        raise TypeError(ITERATOR.format(name=name))
     library = type(X).__module__.partition(".")[0]
     advice = ADVICE.get(library)
     if advice is None:

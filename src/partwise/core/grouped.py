@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .fetching import joined
 from .operand import Operand
-from .reading import StoredRows, joined
+from .reading import StoredRows
+from .spread_groups import spread_means
 from .storage import as_operand, group_shares
 from .types import Array, IntArray
 
@@ -59,6 +61,9 @@ def stored_group_means(X: Operand, groups: IntArray, n_groups: int, weight: Arra
     if not (np.diff(groups[chosen]) > 0).all():
         n_means, chosen = n_groups, np.empty(0, np.intp)
     share, totals = group_shares(groups, n_groups, weight)
+    if X.spread:
+        smaller = spread_means(X.stored, groups, share, n_means, chosen)
+        return as_operand(smaller, X.missing, totals.astype(X.dtype))
     members = np.flatnonzero(groups < n_means)
     averaging = np.zeros((X.shape[0], n_means), X.dtype)
     averaging[members, groups[members]] = share[members]

@@ -11,16 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from .indices import narrow
+from .piece_pass import PiecePass
 from .rooms import MEMORY
+from .rows import RowMatrix
 from .threads import Workers
-from .together import CodePass, CodeRows, beside, coded_together, columns_of, cut, results, wanting, zero_grams
+from .together import CodePass, CodeRows, beside, columns_of, cut
 from .types import CODES, Array, Factor, sum_in_order
+
+if TYPE_CHECKING:
+    from .held import HeldOperand
 
 Missing = Literal["nan", "unstored"] | None
 
@@ -164,6 +169,18 @@ class Operand(ABC):
         """Codes where the rows are: as they are, unless these are on workers."""
         return W
 
+    def placed_matrix(self, S: RowMatrix) -> RowMatrix:
+        """A matrix over the samples where these are."""
+        return S
+
+    def pass_over(self, run: PiecePass) -> PiecePass:
+        """Make a pass over pieces of the rows, where these are."""
+        return run.over(self)
+
+    def over_rows(self, function: Callable[[Any], R], bytes_per_row: int | None = None) -> list[R]:
+        """What a function gives for all rows, a block of them at a time, dense or CSR as in `row_blocks`."""
+        return [function(x) for _, x in self.row_blocks(bytes_per_row)]
+
     def by_pieces(self, function: Callable[[Operand], Array], width: int) -> Array:
         """What a function of samples, which are treated separately, gives for all; `width` columns."""
         if self.in_memory:
@@ -234,7 +251,15 @@ class Operand(ABC):
         -------
         results : list of (XtW, WtW)
         """
+        return self.code_alike(passes)
+
+    def code_alike(self, passes: Sequence[CodePass]) -> list[tuple[Array, Array]]:
+        """The same for several fits of as many components each, to the bit as each by itself."""
         return [self.weighed(each.sample_weight).code(each.Ht, each.code_rows, each.product) for each in passes]
+
+    def dots_alike(self, factors: Sequence[Array], of: Factor) -> list[Array]:
+        """The same as `dots`, for factors of the same shape, to the bit as each by itself."""
+        return [self.dot(F) if of == CODES else self.t_dot(F) for F in factors]
 
     def dots(self, factors: Sequence[Array], of: Factor) -> list[Array]:
         """The data's pull on one factor of several fits, given the other factors of each: one product for all."""
@@ -297,87 +322,6 @@ class Operand(ABC):
     def narrow_array(self) -> Any:
         """The same with 32-bit indices, if there are any: scikit-learn's k-means accepts no others."""
         return narrow(self._X, "k-means") if sp.issparse(self._X) else self._X
-
-
-class HeldOperand(Operand):
-    """Data in memory, whose blocks are slices of rows."""
-
-    def _each_block(self, function: BlockFunction[R]) -> list[R]:
-        blocks = self._blocks(slice(0, self.shape[0]))
-        return self._workers.map(lambda block: function(block, self, block), blocks)
-
-    def t_dot(self, W: Array) -> Array:
-        """Xᵀ W, given W (n × k)."""
-
-        def part(rows: slice) -> Array:
-            total = self._zero_sum(W.shape[1], W.dtype)
-            for block in self._blocks(rows):
-                self._add_t_dot_rows(block, W[block], total)
-            return total
-
-        return sum_in_order(self._workers.map(part, self._parts(W.shape[1])))
-
-    def code(self, Ht: Array, code_rows: CodeRows, product: Array | None = None) -> tuple[Array, Array]:
-        """Every thread codes some of the parts."""
-        k = Ht.shape[1]
-
-        def part(rows: slice) -> tuple[Array, Array]:
-            total, gram = self._zero_sum(k, Ht.dtype), np.zeros((k, k), Ht.dtype)
-            for block, W, weighted in self._coded_blocks(rows, Ht, code_rows, product):
-                self._add_t_dot_rows(block, weighted, total)
-                gram += W.T @ weighted
-            return total, gram
-
-        parts = self._workers.map(part, self._parts(k))
-        return sum_in_order([total for total, _ in parts]), sum_in_order([gram for _, gram in parts])
-
-    def _coded_blocks(
-        self, rows: slice, Ht: Array, code_rows: CodeRows, product: Array | None
-    ) -> Iterator[tuple[slice, Array, Array]]:
-        """Every block of some rows with its codes, as they are and with the sample weights."""
-        for block in self._blocks(rows):
-            W = code_rows(block, self._dot_rows(block, Ht) if product is None else product[block])
-            yield block, W, W if self.sample_weight is None else self.sample_weight[block, None] * W
-
-    def code_together(self, passes: Sequence[CodePass]) -> list[tuple[Array, Array]]:
-        """One pass over the rows for all fits: their products with X are one, and every block is in the cache."""
-        if len(passes) == 1:
-            return super().code_together(passes)
-        columns = columns_of([each.Ht for each in passes])
-        k, Ht = columns[-1].stop, wanting(passes)
-
-        def part(rows: slice) -> tuple[Array, list[Array]]:
-            total, grams = self._zero_sum(k, self.dtype), zero_grams(passes)
-            for block, weighted in coded_together(self, rows, passes, Ht, grams):
-                self._add_t_dot_rows(block, weighted, total)
-            return total, grams
-
-        parts = self._workers.map(part, self._parts(k))
-        return results(sum_in_order([total for total, _ in parts]), [grams for _, grams in parts], columns)
-
-    @abstractmethod
-    def _dot_rows(self, rows: slice, Ht: Array) -> Array:
-        """X[rows] Hᵀ."""
-
-    @abstractmethod
-    def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
-        """out += X[rows]ᵀ W, W having one row per row of the slice."""
-
-    @abstractmethod
-    def _row_squares(self, rows: slice) -> Array:
-        """‖x_i‖² of some rows, in float64."""
-
-    @abstractmethod
-    def _column_squares(self, rows: slice) -> Array:
-        """Squared norms of the features over some rows, in float64."""
-
-    @abstractmethod
-    def _weighted_sums(self, rows: slice) -> tuple[float, float]:
-        """The sum of the known entries of some rows, and their number; samples are weighted."""
-
-    @abstractmethod
-    def _squared_errors(self, rows: slice, W: Array, Ht: Array) -> Array:
-        """‖x_i − w_i H‖² of some rows, W having one row per row of the slice."""
 
 
 def _round_up(n: int) -> int:

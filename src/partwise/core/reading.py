@@ -1,13 +1,12 @@
-"""Rows that are read when they are needed: in order, a unit ahead of the computation, and never trusted.
+"""Rows that are read when they are needed: in order, units ahead of the computation.
 
 `StoredRows` is what the door makes of a source of rows: the first pass checks every entry, later ones check what
-compiled code relies on.
+compiled code relies on (`core.fetching`).
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from .indices import canonical_csr
+from .fetching import Fetcher, joined
 from .rooms import MEMORY, Room
 from .sources import RowBlocks
 from .types import Array, IntArray
@@ -26,16 +25,12 @@ from .units import scaled
 
 T = TypeVar("T")
 
-# Read at a time: a unit is in use while the next ones are read, so many ahead.
-UNIT_BYTES, UNITS_AHEAD = 2**24, 2
+# A unit is in use while the next ones are read, so many ahead.
+UNITS_AHEAD = 2
 # Rows are read together if at most this much lies between them.
 GAP_BYTES = 2**18
 # So many rows identify data.
 FINGERPRINT_ROWS = 64
-
-
-class BlockError(RuntimeError):
-    """A block of X cannot be read, or is not what it should be; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -130,20 +125,10 @@ class StoredRows:
     """
 
     def __init__(self, source: RowBlocks):
-        shape = tuple(source.shape)
-        if len(shape) != 2:
-            raise ValueError(f"Expected 2D array: X has {len(shape)} dimension(s), but samples × features has two.")
-        self._source = source
-        self.shape = (int(shape[0]), int(shape[1]))
-        self._given = np.dtype(source.dtype)
-        if self._given.kind not in "bfiu":
-            raise ValueError(f"X must hold numbers; its blocks have dtype {self._given}.")
-        self.dtype: np.dtype[Any] = self._given if self._given == np.float32 else np.dtype(np.float64)
+        self._fetcher = Fetcher(source)
+        self.shape, self.dtype = self._fetcher.shape, self._fetcher.dtype
         self._exponent = 0.0
         self._facts: Facts | None = None
-        # Whether blocks are sparse, which the first one shows.
-        self._sparse: bool | None = None
-        self._watched = self._state_of_files()
         # Where the codes of these rows are kept.
         self.room: Room = getattr(source, "codes", MEMORY)
 
@@ -156,7 +141,7 @@ class StoredRows:
     @property
     def in_order(self) -> bool:
         """Whether rows can only be read from the first one on."""
-        return not hasattr(self._source, "rows")
+        return self._fetcher.in_order
 
     @property
     def bytes_per_row(self) -> int:
@@ -239,7 +224,7 @@ class StoredRows:
 
     def identity(self) -> tuple[Any, ...]:
         """What tells these data from others, cheaply: shape, type, state of the files, and some evenly spaced rows."""
-        return *self._contents(), self._watched
+        return *self._contents(), self._fetcher.watched
 
     def _contents(self) -> tuple[Any, ...]:
         """The same, wherever they are stored."""
@@ -265,7 +250,7 @@ class StoredRows:
 
     def _runs(self, wanted: IntArray) -> list[slice]:
         """Slices around the wanted rows; those that lie close together share one."""
-        gap = self.shape[0] if self.in_order else max(GAP_BYTES // max(1, self.bytes_per_row), self._chunk_rows())
+        gap = self.shape[0] if self.in_order else max(GAP_BYTES // max(1, self.bytes_per_row), self._fetcher.chunk_rows)
         breaks = np.flatnonzero(np.diff(wanted) > gap) + 1
         pieces = np.split(wanted, breaks)
         step = self._unit_rows()
@@ -275,130 +260,13 @@ class StoredRows:
                 runs.append(slice(start, min(start + step, int(piece[-1]) + 1)))
         return runs
 
-    def _chunk_rows(self) -> int:
-        return max(1, int(getattr(self._source, "chunk_rows", 1)))
-
     def _unit_rows(self) -> int:
-        """Rows of a unit: whole chunks of the source."""
-        nnz = getattr(self._source, "nnz", None)
-        stored = self.bytes_per_row if nnz is None else (self._given.itemsize + 8) * nnz / max(1, self.shape[0])
-        chunk = self._chunk_rows()
-        return max(1, round(UNIT_BYTES / max(1.0, stored) / chunk)) * chunk
+        return self._fetcher.unit_rows(self.bytes_per_row)
 
     def _units(self, spans: list[slice]) -> Iterator[tuple[int, Any]]:
-        """The rows of some spans in large pieces, each with the number of its first row."""
-        if not spans:
-            return
-        self._check_files()
-        if self.in_order:
-            yield from self._units_in_order(spans[0].start, spans[-1].stop)
-        else:
-            yield from self._units_at(spans)
-        self._check_files()
-
-    def _units_at(self, spans: list[slice]) -> Iterator[tuple[int, Any]]:
-        step, chunk, number = self._unit_rows(), self._chunk_rows(), 0
-        for span in spans:
-            # Beyond the last row nothing need be read, except for the rest of a chunk.
-            last = min(-(-span.stop // chunk) * chunk, self.shape[0])
-            for at in range(span.start - span.start % chunk, last, step):
-                end = min(at + step, last)
-                with _named(number, at):
-                    block = self._source.rows(at, end)  # type: ignore[attr-defined]
-                block = self._checked(block, number, at)
-                if block.shape[0] != end - at:
-                    raise BlockError(
-                        f"Block {number} of X (from row {at} on) has {block.shape[0]} rows; {end - at} were asked for."
-                    )
-                yield at, block
-                number += 1
-
-    def _units_in_order(self, start: int, stop: int) -> Iterator[tuple[int, Any]]:
-        """Blocks of the source, small ones joined."""
-        parts: list[Any] = []
-        at, size, begin = 0, 0, 0
-        blocks = iter(self._source.blocks())
-        for number in range(self.shape[0] + 1):
-            with _named(number, at):
-                block = next(blocks, None)
-            if block is None:
-                break
-            block = self._checked(block, number, at)
-            n_rows = block.shape[0]
-            if at + n_rows > self.shape[0]:
-                raise BlockError(
-                    f"The blocks of X have more rows than its shape {self.shape} says: block {number} ends with row "
-                    f"{at + n_rows}."
-                )
-            if at + n_rows > start:
-                begin = at if not parts else begin
-                parts.append(block)
-                size += block.data.nbytes + block.indices.nbytes if sp.issparse(block) else block.nbytes
-            at += n_rows
-            if parts and (size >= UNIT_BYTES or at >= stop):
-                yield begin, joined(parts)
-                parts, size = [], 0
-            if at >= stop and stop < self.shape[0]:
-                return
-        if at < stop:
-            raise BlockError(f"The blocks of X end after {at} rows, but its shape is {self.shape}.")
-
-    def _checked(self, block: Any, number: int, at: int) -> Any:
-        """A block of the source in the type and unit of the fit; refused if it is not what it should be."""
-        where = f"Block {number} of X (from row {at} on)"
-        sparse = sp.issparse(block)
-        if not sparse and not isinstance(block, np.ndarray):
-            raise BlockError(f"{where} is a {type(block).__name__}; blocks are numpy arrays or CSR matrices.")
-        if block.ndim != 2 or block.shape[1] != self.shape[1]:
-            raise BlockError(f"{where} has shape {block.shape}; it must have {self.shape[1]} columns.")
-        if not block.shape[0]:
-            raise BlockError(f"{where} is empty; leave such blocks out.")
-        if block.dtype != self._given:
-            raise BlockError(f"{where} has dtype {block.dtype}; the source says {self._given}.")
-        self._sparse = sparse if self._sparse is None else self._sparse
-        if sparse != self._sparse:
-            kinds = ("dense", "sparse")
-            raise BlockError(f"{where} is {kinds[sparse]}, but others are {kinds[not sparse]}; blocks must be alike.")
-        block = self._canonical(block, where) if sparse else np.ascontiguousarray(block)
-        block = block.astype(self.dtype, copy=False)
-        return scaled(block, self._exponent) if self._exponent else block
-
-    def _canonical(self, block: Any, where: str) -> Any:
-        """A CSR block with sorted, unique indices inside the matrix: compiled code relies on it."""
-        from ..kernels.sparse import is_canonical
-
-        if block.format == "csr" and is_canonical(block.indptr, block.indices, *block.shape):
-            return sp.csr_array(block)
-        try:
-            return canonical_csr(block, where)
-        except ValueError as error:
-            raise BlockError(str(error)) from error
-
-    def _state_of_files(self) -> tuple[tuple[str, int, int], ...]:
-        """Size and time of the last change of the files that the source names."""
-        states = [(path, os.stat(path)) for path in getattr(self._source, "paths", ())]
-        return tuple((path, state.st_size, state.st_mtime_ns) for path, state in states)
-
-    def _check_files(self) -> None:
-        if self._state_of_files() != self._watched:
-            names = " and ".join(path for path, *_ in self._watched)
-            raise BlockError(f"X has changed since it was first read: {names} was written to. Fit to a file at rest.")
-
-
-class _named:
-    """Errors of a source reach the user with the number of the block."""
-
-    def __init__(self, number: int, at: int):
-        self._number, self._at = number, at
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, Exception):
-            raise BlockError(
-                f"Block {self._number} of X (from row {self._at} on) cannot be read: {type(error).__name__}: {error}"
-            ) from error
+        """The rows of some spans in large pieces in the unit of the fit, each with the number of its first row."""
+        for first, block in self._fetcher.units(spans, self._unit_rows()):
+            yield first, scaled(block, self._exponent) if self._exponent else block
 
 
 def ahead(items: Iterator[T]) -> Iterator[T]:
@@ -444,11 +312,3 @@ def _cut(block: Any, first: int, rows: slice) -> Any:
     begin, end = block.indptr[start], block.indptr[stop]
     parts = block.data[begin:end], block.indices[begin:end], block.indptr[start : stop + 1] - begin
     return sp.csr_array(parts, shape=(stop - start, block.shape[1]))
-
-
-def joined(parts: list[Any]) -> Any:
-    """One block of several."""
-    parts = [part for part in parts if part.shape[0]] or parts[:1]
-    if len(parts) == 1:
-        return parts[0]
-    return sp.csr_array(sp.vstack(parts, format="csr")) if sp.issparse(parts[0]) else np.concatenate(parts)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, Protocol, Self
 
 import numpy as np
 
 from .types import Array
+
+# Threads that code the first blocks ask for the memory of the results at the same time.
+_ALLOCATING = Lock()
 
 
 class RowStep(Protocol):
@@ -25,6 +29,18 @@ class RowStep(Protocol):
     def __call__(self, rows: slice, product: Array, given: tuple[Array, ...], out: tuple[Array, ...]) -> Array:
         """Write the results for some rows, given X[rows] Hᵀ and these rows of other arrays; returns their codes."""
 
+    def whole(self, product: Array, given: tuple[Array, ...], links: list[tuple[Any, Any]]) -> tuple[Array, ...]:
+        """The results for all rows of a block, some of which are coupled.
+
+        Parameters
+        ----------
+        product : ndarray
+            X Hᵀ of the block.
+        given : tuple of ndarray
+        links : list of (BlockMatrix, object)
+            Its rows of the matrices that couple samples, each with what the block knows of others.
+        """
+
     def of(self, rows: slice) -> Self:
         """The step for data that consist of these rows."""
 
@@ -36,9 +52,16 @@ class RowPass:
     ----------
     step : RowStep
     given : tuple of ndarray
-        Arrays of as many rows as X, of one type and width.
+        Arrays of as many rows as X: one of codes for every result, and any others that the step needs.
     memory : callable, optional
         Gives the arrays for the results, if they are to be here; by default new ones.
+    links : tuple of SpreadMatrix, default=()
+        What couples rows on workers; the step is then made with a block as a whole.
+    before : tuple of RowStep, default=()
+        Steps that blocks make first, with links; after each they learn what the others have become. Each is given what
+        the one before gave: the last array to start from and, if it goes further, the first one.
+    aggregates : SpreadAggregates, optional
+        What is moved as a whole before that.
 
     Attributes
     ----------
@@ -46,17 +69,30 @@ class RowPass:
         What the step has written, when all blocks are done.
     """
 
-    def __init__(self, step: RowStep, given: tuple[Array, ...], memory: Callable[[], tuple[Array, ...]] | None = None):
+    def __init__(
+        self,
+        step: RowStep,
+        given: tuple[Array, ...],
+        memory: Callable[[], tuple[Array, ...]] | None = None,
+        links: tuple[Any, ...] = (),
+        before: tuple[RowStep, ...] = (),
+        aggregates: Any = None,
+    ):
         self.step = step
         self.given = given
+        self.links = links
+        self.before = before
+        self.aggregates = aggregates
         self._memory = memory or self._fresh
         self._results: Any = None
 
     @property
     def results(self) -> tuple[Array, ...]:
-        """Arrays like those given."""
+        """Arrays like those given, made when they are first asked for."""
         if self._results is None:
-            self._results = self._memory()
+            with _ALLOCATING:
+                if self._results is None:
+                    self._results = self._memory()
         return self._results
 
     @results.setter

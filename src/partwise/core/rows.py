@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,15 @@ from .types import Array, IntArray
 
 
 class RowMatrix(ABC):
-    """A symmetric positive semidefinite matrix over the rows of a factor."""
+    """A symmetric positive semidefinite matrix over the rows of a factor.
+
+    Attributes
+    ----------
+    spread : bool
+        Whether its rows are beside those of X on workers.
+    """
+
+    spread: ClassVar[bool] = False
 
     @abstractmethod
     def positive(self, F: Array) -> Array:
@@ -42,7 +50,13 @@ class RowMatrix(ABC):
 
 
 class Diagonal(RowMatrix):
-    """S = diag(weights)."""
+    """S = diag(weights).
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,)
+        Non-negative.
+    """
 
     def __init__(self, weights: Array):
         self.weights = weights
@@ -81,18 +95,35 @@ class Links(RowMatrix):
         self.off = off
         if row_sums is None:
             row_sums = diagonal + np.asarray(off.sum(axis=1, dtype=np.float64)).ravel()
-        self._row_sums = row_sums
+        self.row_sums = row_sums
 
     @classmethod
     def laplacian(cls, edges: Any, strength: float, dtype: Any) -> Links:
-        """strength · (D − E) of non-negative edge weights E."""
+        """strength · (D − E) of non-negative edge weights E, with D the sums of its rows.
+
+        Parameters
+        ----------
+        edges : sparse matrix of shape (n, n)
+            E, symmetric.
+        strength : float
+        dtype : dtype
+            Of the data.
+        """
         edges = sp.csr_array(edges, dtype=dtype)
         degrees = np.asarray(edges.sum(axis=1)).ravel()
         return cls((strength * degrees).astype(dtype), edges * dtype.type(-strength), np.zeros(len(degrees), dtype))
 
     @classmethod
     def of_matrix(cls, S: Any, strength: float, dtype: Any) -> Links:
-        """strength · S of any symmetric sparse S."""
+        """strength · S of any symmetric sparse S.
+
+        Parameters
+        ----------
+        S : sparse matrix of shape (n, n)
+        strength : float
+        dtype : dtype
+            Of the data.
+        """
         S = sp.csr_array(S, dtype=dtype) * dtype.type(strength)
         diagonal = S.diagonal()
         off = sp.csr_array(S - sp.diags_array(diagonal, format="csr"))
@@ -127,7 +158,7 @@ class Links(RowMatrix):
         from ..kernels.links import edge_energy
 
         by_edges = edge_energy(self.off.indptr, self.off.indices, self.off.data, F)
-        return by_edges + np.einsum("i,ij,ij->j", self._row_sums, F, F, dtype=np.float64, casting="safe")
+        return by_edges + np.einsum("i,ij,ij->j", self.row_sums, F, F, dtype=np.float64, casting="safe")
 
 
 class Cliques(RowMatrix):
@@ -138,6 +169,8 @@ class Cliques(RowMatrix):
     groups : ndarray of int, shape (n,)
         Group of every row, −1 for none.
     strength : float
+    dtype : dtype
+        Of the data.
     """
 
     def __init__(self, groups: IntArray, strength: float, dtype: Any):
@@ -221,6 +254,12 @@ class Square(RowMatrix):
         """factor · S."""
         return Square(self._B, float(self._strength) * factor, self._B.dtype)
 
+    @property
+    def residual(self) -> tuple[Any, IntArray, float]:
+        """B, to which row of S each of its rows is counted, rising, and the strength."""
+        n_rows, n = self._B.shape
+        return self._B, np.arange(n_rows) * n // max(n_rows, 1), float(self._strength)
+
     def formed(self) -> FormedSquare:
         """The same S with its entries."""
         links = Links.of_matrix(self._B.T @ self._B, float(self._strength), self._B.dtype)
@@ -231,13 +270,18 @@ class FormedSquare(Links):
     """BᵀB multiplied out, so that its entries can be swept. Its energy is that of B: exact where B f vanishes."""
 
     def __init__(self, links: Links, square: Square):
-        super().__init__(links.diagonal(), links.off, links._row_sums)
+        super().__init__(links.diagonal(), links.off, links.row_sums)
         self._square = square
+
+    @property
+    def residual(self) -> tuple[Any, IntArray, float]:
+        """B, to which row of S each of its rows is counted, rising, and the strength."""
+        return self._square.residual
 
     def scaled(self, factor: float) -> FormedSquare:
         """factor · S, without multiplying out again."""
         by = self.off.dtype.type(factor)
-        links = Links(self._diagonal * by, self.off * by, self._row_sums * factor)
+        links = Links(self._diagonal * by, self.off * by, self.row_sums * factor)
         return FormedSquare(links, self._square.scaled(factor))
 
     def energy(self, F: Array) -> Array:

@@ -113,13 +113,15 @@ class CsrRows:
         self.dtype = np.dtype(data.dtype)
         self.nnz = int(self._indptr[-1]) if len(self._indptr) else 0
         rises = len(self._indptr) == self.shape[0] + 1 and self._indptr[0] == 0 and (np.diff(self._indptr) >= 0).all()
-        if not rises or len(data) != self.nnz or len(indices) != self.nnz:
+        # Arrays of zarr have a shape, but no length.
+        n_entries = int(data.shape[0])
+        if not rises or n_entries != self.nnz or int(indices.shape[0]) != self.nnz:
             raise ValueError(
                 f"X is not a valid sparse matrix: a CSR matrix of shape {self.shape} needs {self.shape[0] + 1} index "
                 f"pointers that rise from zero to the number of entries; there are {len(self._indptr)}, up to "
-                f"{self.nnz}, for {len(data)} entries."
+                f"{self.nnz}, for {n_entries} entries."
             )
-        self.paths = _paths_of(data)
+        self.paths = _paths_of(data, indices)
 
     @classmethod
     def of_group(cls, group: Any) -> CsrRows:
@@ -277,7 +279,18 @@ def _by_columns() -> ValueError:
     )
 
 
-def _paths_of(array: Any) -> tuple[str, ...]:
-    """The file in which an array of another library lies, if it says so."""
-    name = getattr(getattr(array, "file", None), "filename", None)
-    return tuple(getattr(array, "paths", ())) or ((name,) if isinstance(name, str) and os.path.isfile(name) else ())
+def _paths_of(*arrays: Any) -> tuple[str, ...]:
+    """The files and folders in which arrays of other libraries lie, if they say so."""
+    return tuple(dict.fromkeys(path for array in arrays for path in _places_of(array)))
+
+
+def _places_of(array: Any) -> tuple[str, ...]:
+    if hasattr(array, "paths"):
+        return tuple(array.paths)
+    # A data set of h5py has a file; an array of zarr is a folder of a store, which may be a file itself.
+    file, store = getattr(array, "file", None), getattr(array, "store", None)
+    place = getattr(file, "filename", None) or getattr(store, "root", None) or getattr(store, "path", None)
+    if not isinstance(place, str | os.PathLike):
+        return ()
+    folder = os.path.join(place, str(getattr(array, "path", ""))) if os.path.isdir(place) else os.fspath(place)
+    return (folder,) if os.path.exists(folder) else ()

@@ -92,6 +92,8 @@ class SpreadRows(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or ufunc.nout != 1 or options.pop("out", None) not in (None, (self,)):
             raise TypeError(UNSUPPORTED.format(f"{ufunc.__name__}.{method}"))
+        if ufunc is np.matmul and np.ndim(inputs[0]) == 1:
+            return _number(self.home.added(Call("dot", (PerRow(inputs[0]), self.expression))))
         # The right side of a product has a row for every column of the left.
         parts = [self._part(value, ufunc is not np.matmul and getattr(value, "ndim", 0) == 2) for value in inputs]
         return SpreadRows(self.home, Call(ufunc.__name__, tuple(parts), options))
@@ -109,6 +111,8 @@ class SpreadRows(np.lib.mixins.NDArrayOperatorsMixin):
             return self._einsum(*args, **kwargs)
         if function is np.sum:
             return self.sum(*args[1:], **kwargs)
+        if function is np.where:
+            return SpreadRows(self.home, Call("where", tuple(self._part(value, True) for value in args)))
         if function in (np.ndim, np.shape):
             return self.ndim if function is np.ndim else self.shape
         raise TypeError(UNSUPPORTED.format(function.__name__))
@@ -122,10 +126,18 @@ class SpreadRows(np.lib.mixins.NDArrayOperatorsMixin):
         return _number(self.home.added(call))
 
     def sum(self, axis: int | None = None, dtype: Any = None) -> Any:
-        """Over the rows, or over all entries."""
-        if axis not in (0, None):
-            raise TypeError(UNSUPPORTED.format(f"sum(axis={axis})"))
+        """Over the rows, over all entries, or of every row."""
+        if axis == 1:
+            return RowSums(self.home, Call("sum", (self.expression,), {"axis": 1, "dtype": dtype}))
         return _number(self.home.added(Call("sum", (self.expression,), {"axis": axis, "dtype": dtype})))
+
+    def mean(self, dtype: Any = None) -> float:
+        """Over all entries."""
+        return float(self.sum(dtype=dtype)) / self.size
+
+    def all(self) -> bool:
+        """Whether every entry is true."""
+        return bool(self.min())
 
     def max(self, axis: int | None = None, initial: float | None = None) -> Any:
         """Over the rows, or over all entries."""
@@ -142,7 +154,9 @@ class SpreadRows(np.lib.mixins.NDArrayOperatorsMixin):
         return found if initial is None else getattr(np, name)(found, initial)
 
     def __getitem__(self, key: Any) -> Array:
-        """One column, or some, of all rows; here."""
+        """One column, or some, of all rows, or some rows; here."""
+        if isinstance(key, list | np.ndarray) and np.asarray(key).dtype.kind == "i":
+            return self.home.taken(self.expression, np.asarray(key))
         if not (isinstance(key, tuple) and len(key) == 2 and key[0] == slice(None)):
             raise TypeError(UNSUPPORTED.format("indexing"))
         column = Call("column", (self.expression, np.atleast_1d(key[1])))
@@ -154,6 +168,20 @@ class SpreadRows(np.lib.mixins.NDArrayOperatorsMixin):
         for rows, block in zip(self.home.slices, self.home.each(self.expression), strict=True):
             out[rows] = self.home.cluster.results([block])[0]
         return out
+
+
+class RowSums:
+    """A number for every row, to be added up."""
+
+    def __init__(self, home: ClusterRows, expression: Call):
+        self._home = home
+        self._expression = expression
+
+    def __imul__(self, weights: Array) -> RowSums:
+        return RowSums(self._home, Call("multiply", (self._expression, PerRow(weights))))
+
+    def __matmul__(self, values: Array) -> float:
+        return float(self._home.added(Call("dot", (self._expression, PerRow(values)))))
 
 
 class _Transposed:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,11 @@ import numpy as np
 from . import block_tasks as tasks
 from .cluster import FAN_IN
 from .operand import Missing, Operand
+from .piece_pass import PiecePass
 from .row_pass import RowPass
+from .rows import RowMatrix
 from .spread import Leaf, SpreadRows
+from .spread_links import spread_matrix
 from .spread_rows import ClusterRows
 from .storage import held_operand
 from .together import CodeRows
@@ -40,8 +44,15 @@ class SpreadOperand(Operand):
     spread = True
     _passes = 0
 
-    def __init__(self, X: ClusterRows, missing: Missing = None, sample_weight: Array | None = None):
+    def __init__(
+        self,
+        X: ClusterRows,
+        missing: Missing = None,
+        sample_weight: Array | None = None,
+        seen: Callable[[Any], Any] | None = None,
+    ):
         super().__init__(X, missing, sample_weight)
+        self._seen = seen
         self.room = X.room
 
     @property
@@ -84,11 +95,15 @@ class SpreadOperand(Operand):
         """Codes beside their blocks."""
         return self._X.place(W)
 
+    def placed_matrix(self, S: RowMatrix) -> RowMatrix:
+        """A matrix over the samples by blocks."""
+        return spread_matrix(self._X, S)
+
     def dot(self, Ht: Array) -> Any:
         """X Hᵀ, given Hᵀ (m × k), on the workers."""
         if len(Ht) != self.shape[1]:
             raise ValueError(f"The data have {self.shape[1]} features but the components {len(Ht)}.")
-        given = self._shared(Ht, Ht)
+        given = self._shared(Ht)
         futures = self._X.cluster.each("dot", tasks.dot, self._X.blocks, Ht=given, kind=self._kind)
         return SpreadRows(self._X, Leaf(futures, None, Ht.shape[1], Ht.dtype))
 
@@ -102,36 +117,105 @@ class SpreadOperand(Operand):
         """Every worker codes its blocks; the codes stay there."""
         rows, cluster = self._X, self._X.cluster
         run = code_rows if isinstance(code_rows, RowPass) else None
-        leaves = [] if run is None else [self._leaf(F) for F in run.given]
+        if run is not None and run.links:
+            product = self.dot(Ht) if product is None else product
         products = [None] * len(rows.blocks) if product is None else rows.each(self.placed(product).expression)
-        coded = cluster.each(
+        if run is None:
+            coded = self._coded(tasks.code, [code_rows] * len(rows.blocks), products, Ht, (), [[] for _ in rows.blocks])
+        elif not run.links:
+            coded = self._coded(tasks.code, self._steps(run.step), products, Ht, run.given, [[] for _ in rows.blocks])
+        else:
+            first = self._nearer(run, products, Ht)
+            given = (first, *run.given[1:])
+            coded = self._coded(tasks.code_linked, self._steps(run.step), products, Ht, given, self._links(run, first))
+        pull, gram = cluster.total(cluster.each("shares", tasks.shares, coded))
+        if run is not None:
+            run.results = self._cut(self._rows_of(coded, (Ht.shape[1],) * run.step.n_results))
+        return np.ascontiguousarray(pull), np.ascontiguousarray(gram)
+
+    def _nearer(self, run: RowPass, products: list[Any], Ht: Array) -> Any:
+        """Where the last step of a pass with links begins: what those before it give."""
+        F: Any = run.given[0]
+        if run.aggregates is not None:
+            F = run.aggregates.moved(self, run.step, F, products, self._links(run, F))
+        before, parts = F, run.given[run.step.n_results :]
+        for step in run.before:
+            given = (F, before, *parts) if step.n_results == 2 else (F, *parts)
+            done = self._coded(tasks.step_linked, self._steps(step), products, None, given, self._links(run, F))
+            found = self._rows_of(done, (Ht.shape[1],) * step.n_results)
+            before, F = found[0], found[-1]
+        return F
+
+    def _coded(
+        self,
+        task: Callable[..., Any],
+        steps: list[Any],
+        products: list[Any],
+        Ht: Array | None,
+        given: tuple[Any, ...],
+        links: list[list[Any]],
+    ) -> list[Any]:
+        """Futures of what a task of :mod:`.block_tasks` gives for every block."""
+        leaves = [self._X.leaf(F) for F in given]
+        return self._X.cluster.each(
             "code",
-            tasks.code,
-            rows.blocks,
-            rows.slices,
+            task,
+            self._X.blocks,
+            steps,
             self._weights,
             products,
+            links,
             *(leaf.futures for leaf in leaves),
             kind=self._kind,
             items=tuple(leaf.item for leaf in leaves),
-            asked=self._shared((Ht, code_rows if run is None else run.step), Ht),
+            Ht=None if Ht is None else self._shared(Ht),
         )
-        pull, gram = cluster.total(cluster.each("shares", tasks.shares, coded))
-        if run is not None:
-            leaves = [Leaf(coded, item, Ht.shape[1], Ht.dtype) for item in range(run.step.n_results)]
-            run.results = self._cut([SpreadRows(rows, leaf) for leaf in leaves])
-        return np.ascontiguousarray(pull), np.ascontiguousarray(gram)
 
-    def _shared(self, value: Any, Ht: Array) -> Any:
-        """What every block is given, as large as the components."""
-        return self._X.cluster.shared("components", value, Ht.nbytes, len(self._X.blocks))
+    def _steps(self, step: Any) -> list[Any]:
+        """A step for every block."""
+        return [step.of(rows) for rows in self._X.slices]
 
-    def _leaf(self, F: Any) -> Leaf:
-        """An array on workers that no expression has to be computed for."""
-        expression = self.placed(F).expression
-        if isinstance(expression, Leaf):
-            return expression
-        return Leaf(self._X.each(expression), None, F.shape[1], F.dtype)
+    def _links(self, run: RowPass, F: Any) -> list[list[Any]]:
+        """For every block, its rows of the matrices that couple samples, and what it is sent of others' codes F."""
+        matrices = [(S.parts, S.arriving(F)) for S in run.links]
+        return [[(parts[i], sent[i]) for parts, sent in matrices] for i in range(len(self._X.blocks))]
+
+    def pass_over(self, run: PiecePass) -> PiecePass:
+        """Every worker makes it over its blocks; what has a row for every sample stays there."""
+        rows, cluster = self._X, self._X.cluster
+        leaves = [self._X.leaf(F) for F in run.given]
+        done = cluster.each(
+            "pieces",
+            tasks.in_pieces,
+            rows.blocks,
+            self._steps(run.step),
+            self._weights,
+            *(leaf.futures for leaf in leaves),
+            kind=self._kind,
+            items=tuple(leaf.item for leaf in leaves),
+            widths=run.widths,
+            join=run.join,
+            Ht=self._shared(run.Ht),
+        )
+        if run.join is not None:
+            run.share = cluster.joined(run.join, cluster.each("shares", tasks.shares, done))
+        if run.widths:
+            run.results = self._cut(self._rows_of(done, run.widths))
+        return run
+
+    def over_rows(self, function: Callable[[Any], Any], bytes_per_row: int | None = None) -> list[Any]:
+        """Every worker applies the function to its rows."""
+        found = self._found("found", tasks.over_rows, function=function, bytes_per_row=bytes_per_row)
+        return [part for block in found for part in block]
+
+    def _rows_of(self, futures: list[Any], widths: tuple[int, ...]) -> list[SpreadRows]:
+        """The first arrays that tasks give, one task for every block."""
+        leaves = [Leaf(futures, item, width, self.dtype) for item, width in enumerate(widths)]
+        return [SpreadRows(self._X, leaf) for leaf in leaves]
+
+    def _shared(self, Ht: Array) -> Any:
+        """The components for every block."""
+        return self._X.cluster.shared("components", Ht, Ht.nbytes, len(self._X.blocks))
 
     def _cut(self, results: list[SpreadRows]) -> tuple[Any, ...]:
         """The results of a pass; now and then without their past."""
@@ -143,7 +227,7 @@ class SpreadOperand(Operand):
 
     @property
     def _kind(self) -> tasks.BlockKind:
-        return tasks.BlockKind(self.missing, self._bytes_per_row())
+        return tasks.BlockKind(self.missing, self._bytes_per_row(), self._seen)
 
     @property
     def _weights(self) -> list[Any]:
@@ -196,7 +280,7 @@ class SpreadOperand(Operand):
     def squared_error(self, W: Any, Ht: Array) -> float:
         """Σ_i s_i ‖x_i − w_i H‖² from residuals."""
         codes, cluster = self._X.each(self.placed(W).expression), self._X.cluster
-        given = self._shared(Ht, Ht)
+        given = self._shared(Ht)
         errors = np.concatenate(self._found("errors", tasks.errors, codes, Ht=given))
         error = float((errors if self.sample_weight is None else self.sample_weight * errors).sum())
         if not self.is_sparse:
@@ -218,12 +302,15 @@ class SpreadOperand(Operand):
         return held_operand(self._X.take(rows), self.missing)
 
     def magnitude(self) -> Operand:
-        """Refused."""
-        raise ValueError(ON_WORKERS.format("a method for data of either sign"))
+        """|X|, computed where the rows are whenever it is multiplied."""
+        return self._as(methodcaller("magnitude"), self.missing)
 
     def known(self) -> Operand:
-        """Refused."""
-        raise ValueError(ON_WORKERS.format("a fit with missing entries"))
+        """Zeros for NaN, filled in where the rows are whenever it is multiplied."""
+        return self._as(methodcaller("known"), None)
+
+    def _as(self, seen: Callable[[Any], Any], missing: Missing) -> SpreadOperand:
+        return SpreadOperand(self._X, missing, self.sample_weight, seen)
 
     def row_blocks(self, bytes_per_row: int | None = None) -> Iterator[tuple[slice, Any]]:
         """Refused: X stays where it is."""
@@ -233,10 +320,10 @@ class SpreadOperand(Operand):
         """Refused: X stays where it is."""
         raise ValueError(ON_WORKERS.format("what was asked for"))
 
-    def _found(self, name: str, function: Callable[..., Any], *iterables: list[Any], **common: Any) -> list[Any]:
-        """What a function of every block gives, brought here."""
+    def _found(self, name: str, task: Callable[..., Any], /, *iterables: list[Any], **common: Any) -> list[Any]:
+        """What a task for every block gives, brought here."""
         cluster = self._X.cluster
-        return cluster.results(cluster.each(name, function, self._X.blocks, *iterables, kind=self._kind, **common))
+        return cluster.results(cluster.each(name, task, self._X.blocks, *iterables, kind=self._kind, **common))
 
     def _each_block(self, function: Any) -> Any:
         raise ValueError(ON_WORKERS.format("what was asked for"))

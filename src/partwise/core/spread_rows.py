@@ -8,7 +8,8 @@ import numpy as np
 
 from .cluster import Cluster
 from .dask_rows import ChunkBlocks, as_block, of_size
-from .reading import BlockError, Facts, StoredRows, inspected, joined
+from .fetching import BlockError, Fetcher, joined
+from .reading import Facts, StoredRows, inspected
 from .rooms import Room
 from .spread import Leaf, SpreadRows, evaluated_alone, evaluated_block, written
 from .types import Array, IntArray
@@ -43,8 +44,8 @@ class ClusterRows(StoredRows):
         import dask
 
         self.cluster.check()
-        described = _Described(self.shape, self._given)
-        source: Any = self._source
+        described = _Described(self.shape, self._fetcher.given)
+        source: Any = self._fetcher.source
         tasks = [
             dask.delayed(_prepared, pure=False)(part, number, rows.start, rows.stop, described)
             for number, (part, rows) in enumerate(zip(source.delayed(), self.slices, strict=True))
@@ -76,17 +77,23 @@ class ClusterRows(StoredRows):
 
     def take(self, rows: IntArray) -> Any:
         """The chosen rows in memory, in any order."""
-        if not len(rows):
-            return super().take(rows)
+        return self._taken(self.blocks, rows) if len(rows) else super().take(rows)
+
+    def taken(self, expression: Any, rows: IntArray) -> Array:
+        """The same of an array that lives beside the blocks."""
+        found: Array = self._taken(self.each(expression), rows)
+        return found
+
+    def _taken(self, futures: list[Any], rows: IntArray) -> Any:
         wanted, back = np.unique(rows, return_inverse=True)
         edges = np.searchsorted(wanted, [part.start for part in self.slices] + [self.shape[0]])
         parts = [
-            (block, wanted[low:high] - part.start)
-            for block, part, low, high in zip(self.blocks, self.slices, edges[:-1], edges[1:], strict=True)
+            (future, wanted[low:high] - part.start)
+            for future, part, low, high in zip(futures, self.slices, edges[:-1], edges[1:], strict=True)
             if high > low
         ]
-        blocks, places = zip(*parts, strict=True)
-        return joined(self.cluster.results(self.cluster.each("rows", _taken, blocks, places)))[back.ravel()]
+        held, places = zip(*parts, strict=True)
+        return joined(self.cluster.results(self.cluster.each("rows", _taken, held, places)))[back.ravel()]
 
     def place(self, W: Any) -> SpreadRows:
         """An array of as many rows beside the blocks; one that is there stays as it is."""
@@ -94,6 +101,13 @@ class ClusterRows(StoredRows):
             return W
         W = np.ascontiguousarray(W)
         return SpreadRows(self, Leaf(self.placed(W), None, W.shape[1], W.dtype))
+
+    def leaf(self, F: Any) -> Leaf:
+        """An array beside the blocks that no expression has to be computed for."""
+        expression = self.place(F).expression
+        if isinstance(expression, Leaf):
+            return expression
+        return Leaf(self.each(expression), None, F.shape[1], F.dtype)
 
     def placed(self, values: Array) -> list[Any]:
         """Futures of the rows of an array of this machine, which are part of their tasks."""
@@ -164,7 +178,7 @@ def _prepared(chunk: Any, number: int, start: int, stop: int, described: _Descri
         block = of_size(as_block(chunk), start, stop, number)
     except ValueError as error:
         raise BlockError(f"Block {number} of X (from row {start} on) cannot be used: {error}.") from None
-    return StoredRows(described)._checked(block, number, start)
+    return Fetcher(described).checked(block, number, start)
 
 
 def _placed(block: Any, values: Array) -> Array:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .operand import HeldOperand, Missing, Operand, entry_blocks
+from .held import HeldOperand
+from .operand import Missing, Operand, entry_blocks
 from .reading import StoredRows
 from .scratch import Scratch
 from .spread_rows import ClusterRows
-from .together import CodePass, CodeRows, coded_together, columns_of, results, wanting, zero_grams
-from .types import Array, IntArray, dot64, sum_in_order
+from .together import CodePass, coded_together, columns_of, results, wanting, zero_grams
+from .types import COMPONENTS, Array, Factor, IntArray, dot64
 
 # From this many components on a transposed copy of a sparse X pays off: its rows need no partial sums of m × k.
 LEAST_WIDTH = 8
@@ -162,38 +163,36 @@ class SparseOperand(HeldOperand):
         self.map_rows(fill, self.shape[1])
         return out
 
-    def code(self, Ht: Array, code_rows: CodeRows, product: Array | None = None) -> tuple[Array, Array]:
-        """One pass over the rows for the codes, and one over the features for what the components need."""
-        if Ht.shape[1] < LEAST_WIDTH:
-            return super().code(Ht, code_rows, product)
-        n, k = self.shape[0], Ht.shape[1]
-        codes = np.empty((n, k), Ht.dtype)
+    def code_alike(self, passes: Sequence[CodePass]) -> list[tuple[Array, Array]]:
+        """Products with the features of all fits are one: their sums are added in order, however many there are."""
+        if passes[0].Ht.shape[1] < LEAST_WIDTH:
+            return super().code_alike(passes)
+        if len(passes) > 1:
+            passes = [each if each.product is not None else each._replace(product=self.dot(each.Ht)) for each in passes]
+        return self.code_together(passes)
 
-        def part(rows: slice) -> Array:
-            gram = np.zeros((k, k), Ht.dtype)
-            for block, W, weighted in self._coded_blocks(rows, Ht, code_rows, product):
-                codes[block] = weighted
-                gram += W.T @ weighted
-            return gram
-
-        gram = sum_in_order(self._workers.map(part, self._parts(k)))
-        return self.t_dot(codes), gram
+    def dots_alike(self, factors: Sequence[Array], of: Factor) -> list[Array]:
+        """Likewise."""
+        in_order = of == COMPONENTS and factors[0].shape[1] >= LEAST_WIDTH
+        return self.dots(factors, of) if in_order else super().dots_alike(factors, of)
 
     def code_together(self, passes: Sequence[CodePass]) -> list[tuple[Array, Array]]:
-        """One pass over the rows for the codes of all fits, and one over the features."""
+        """One pass over the rows for the codes of all fits, and one over the features for what the components need."""
         n, k = self.shape[0], sum(each.Ht.shape[1] for each in passes)
-        if len(passes) == 1 or k < LEAST_WIDTH:
+        if k < LEAST_WIDTH:
             return super().code_together(passes)
-        codes, Ht = np.empty((n, k), self.dtype), wanting(passes)
+        stacked, Ht, columns = np.empty((n, k), self.dtype), wanting(passes), columns_of([each.Ht for each in passes])
 
         def part(rows: slice) -> list[Array]:
             grams = zero_grams(passes)
-            for block, weighted in coded_together(self, rows, passes, Ht, grams):
-                codes[block] = weighted
+            for block, codes in coded_together(self, rows, passes, Ht, grams):
+                for place, W in zip(columns, codes, strict=True):
+                    stacked[block, place] = W
             return grams
 
-        grams = self._workers.map(part, self._parts(k))
-        return results(self.t_dot(codes), grams, columns_of([each.Ht for each in passes]))
+        # Those of one fit, whose sums are then the same whether there are others.
+        grams = self._workers.map(part, self._parts(passes[0].Ht.shape[1]))
+        return results(self.t_dot(stacked), grams, columns)
 
     def _bytes_per_row(self) -> int:
         return (self.dtype.itemsize + self.csr.indices.itemsize) * self.csr.nnz // max(1, self.shape[0])

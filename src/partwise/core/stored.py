@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .operand import LEAST_ROWS, PARTS_BYTES, BlockFunction, HeldOperand, Missing, Operand, R, entry_blocks
+from .fetching import BlockError
+from .held import HeldOperand
+from .operand import LEAST_ROWS, PARTS_BYTES, BlockFunction, Missing, Operand, R, entry_blocks
 from .reading import StoredRows
 from .storage import LEAST_WIDTH, DenseOperand, SparseOperand, fitted_energy, held_operand
 from .threads import thread_count
@@ -29,6 +31,12 @@ PIECE_BYTES = 2**26
 NEEDS_MEMORY = (
     "X is read from where it is stored, block by block, but {} needs all of it in memory. Read it first if it fits, "
     "for example X[:], or take a sample of the rows."
+)
+
+
+CHANGED = (
+    "Products with rows {first} to {last} of X are not finite, although every entry was when X was first read: it has "
+    "changed, or its source does not give the same rows every time."
 )
 
 
@@ -90,7 +98,20 @@ class StoredOperand(Operand):
     def dot(self, Ht: Array) -> Array:
         """X Hᵀ, given Hᵀ (m × k)."""
         self._check_width(Ht)
-        return super().dot(Ht)
+        out = self.room.empty((self.shape[0], Ht.shape[1]), Ht.dtype)
+
+        def fill(rows: slice, block: HeldOperand, own: slice) -> None:
+            out[rows] = self._product(rows, block, own, Ht)
+
+        self._each_block(fill)
+        return out
+
+    def _product(self, rows: slice, block: HeldOperand, own: slice, Ht: Array) -> Array:
+        """X[rows] Hᵀ; refused if rows that were finite are so no more."""
+        product = block._dot_rows(own, Ht)
+        if not (np.isfinite(product.sum()) or self._X.facts.has_nan):
+            raise BlockError(CHANGED.format(first=rows.start, last=rows.stop - 1))
+        return product
 
     def t_dot(self, W: Array) -> Array:
         """Xᵀ W, given W (n × k)."""
@@ -101,7 +122,7 @@ class StoredOperand(Operand):
         self._check_width(Ht)
 
         def coded(rows: slice, block: HeldOperand, own: slice) -> tuple[Array, Array]:
-            W = code_rows(rows, block._dot_rows(own, Ht) if product is None else product[rows])
+            W = code_rows(rows, self._product(rows, block, own, Ht) if product is None else product[rows])
             weighted = W if self.sample_weight is None else self.sample_weight[rows, None] * W
             return weighted, W.T @ weighted
 

@@ -29,6 +29,8 @@ class Term(ABC):
         Whether it compares X with W H, entry by entry, and has a field `weights` for them.
     spreads : bool
         Whether it needs only sums over the samples and functions of every row, which workers can compute.
+    couples_samples : bool
+        Whether the code of a sample depends on the codes of others.
     dual : bool
         Whether it is for components made of samples, and bound to their features.
     order : float or None
@@ -47,6 +49,7 @@ class Term(ABC):
     strength_name: ClassVar[str] = ""
     compares: ClassVar[bool] = False
     spreads: ClassVar[bool] = False
+    couples_samples: ClassVar[bool] = False
     dual: ClassVar[bool] = False
     settles_scale: ClassVar[bool] = False
     ignores_weights: ClassVar[bool] = False
@@ -132,6 +135,8 @@ class Term(ABC):
 
 class BoundTerm(ABC):
     """A term bound to its data. Solvers see only these.
+
+    In its methods `state` holds the present factors, X and their products, and `factor` is "codes" or "components".
 
     Attributes
     ----------

@@ -1,6 +1,7 @@
 """Products of several fits with the same data: one pass over the rows serves all of them.
 
-Factors of all fits stand side by side, so that their products with X are one; results are cut apart again.
+Factors of all fits stand side by side, so that their products with X are one; results are cut apart again. Where every
+fit must end as it would by itself, to the bit, each has its own product with a block of rows, which is read once.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from .types import Array, sum_in_order
 
 if TYPE_CHECKING:
-    from .operand import HeldOperand
+    from .held import HeldOperand
 
 CodeRows = Callable[[slice, Array], Array]
 
@@ -40,8 +41,8 @@ class CodePass(NamedTuple):
 
 def coded_together(
     X: HeldOperand, rows: slice, passes: Sequence[CodePass], Ht: Array | None, grams: list[Array]
-) -> Iterator[tuple[slice, Array]]:
-    """Every block of some rows with the weighted codes of all fits, side by side; adds to their Gram matrices.
+) -> Iterator[tuple[slice, list[Array]]]:
+    """Every block of some rows with the weighted codes of all fits; adds to their Gram matrices.
 
     Ht is what `wanting` says: what to multiply X by.
     """
@@ -52,13 +53,15 @@ def coded_together(
         else:
             stacked = X._dot_rows(block, Ht)
             products = [cut(stacked, place) for place in places]
-        codes = []
-        for each, product, gram in zip(passes, products, grams, strict=True):
-            W = each.code_rows(block, product)
-            weighted = W if each.sample_weight is None else each.sample_weight[block, None] * W
-            gram += W.T @ weighted
-            codes.append(weighted)
-        yield block, beside(codes)
+        yield block, [coded(each, block, *given) for each, *given in zip(passes, products, grams, strict=True)]
+
+
+def coded(each: CodePass, block: slice, product: Array, gram: Array) -> Array:
+    """The weighted codes of a block, given X[block] Hᵀ; adds to their Gram matrix."""
+    W = each.code_rows(block, product)
+    weighted = W if each.sample_weight is None else each.sample_weight[block, None] * W
+    gram += W.T @ weighted
+    return weighted
 
 
 def wanting(passes: Sequence[CodePass]) -> Array | None:
@@ -92,7 +95,9 @@ def zero_grams(passes: Sequence[CodePass]) -> list[Array]:
 
 def results(total: Array, grams: list[list[Array]], columns: list[slice]) -> list[tuple[Array, Array]]:
     """Xᵀ W and WᵀW of every fit, given the products of all side by side and their Gram matrices by parts."""
-    return [
-        (cut(total, place), sum_in_order(list(parts)))
-        for place, parts in zip(columns, zip(*grams, strict=True), strict=True)
-    ]
+    return list(zip([cut(total, place) for place in columns], sums_of_each(grams), strict=True))
+
+
+def sums_of_each(parts: list[list[Array]]) -> list[Array]:
+    """The sums over the parts, for every fit."""
+    return [sum_in_order(list(of_one)) for of_one in zip(*parts, strict=True)]

@@ -66,7 +66,8 @@ class BaseFactorization(
         penalties on both factors settle the scale. None: whatever the sweeps give.
     solver : {"auto", "coordinate", "newton", "multiplicative"}
         "auto" uses coordinate descent for the Frobenius loss, Newton steps for Kullback–Leibler and the other
-        divergences, and multiplicative rules where these do not apply.
+        divergences, and multiplicative steps where these do not apply, as far as the objective allows.
+        "multiplicative" makes the papers' steps.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
         Start. "auto" is "nndsvda", or "random" with missing entries. "sampled" first fits an eighth of the samples,
         at most 128 MB of them, which pays off on large data. With a graph of more than 20,000 samples, "auto" first
@@ -148,7 +149,7 @@ class BaseFactorization(
         spread = is_dask(X) and cluster_of(X) is not None
         if spread:
             self._check_workers()
-        X, exponent = check_X(self, X, self.missing, reset=True, spread=True)
+        X, exponent = check_X(self, X, self.missing, reset=True, spread=spread)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
         ranks = grids.get("n_components")
         if ranks is None or not ranks.refined:

@@ -7,6 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from ..core import Array, IntArray, Operand, Term, Unit, as_operand, group_means
+from ..core.dask_rows import is_dask
+from ..core.spread_groups import codes_of_members
 from ..graphs import check_labels
 from ..solvers import Minimum, Options, Problem
 from ..terms.constant import Constant
@@ -65,6 +67,7 @@ class ConstrainedNMF(LabelledFactorization, StreamingFactorization):
     """
 
     _takes_blocks = True
+    _takes_workers = True
 
     loss: Loss = "frobenius"
 
@@ -85,10 +88,13 @@ class ConstrainedNMF(LabelledFactorization, StreamingFactorization):
         n_groups = int(self._groups.max()) + 1
         weight = np.ones(X.shape[0], X.dtype) if X.sample_weight is None else X.sample_weight
         within = 0.0
+        # The rows of every block on workers, if samples share codes there.
+        self._slices = None
         if n_groups == len(self._groups):
             # No sample shares its code: all stay where they are.
             self._groups = np.arange(n_groups)
         else:
+            self._slices = X.stored.slices if X.spread else None
             means = group_means(X, self._groups, n_groups, weight)
             beta = order(self.loss)
             group_weight = np.bincount(self._groups, weights=weight, minlength=n_groups)
@@ -185,7 +191,16 @@ class ConstrainedNMF(LabelledFactorization, StreamingFactorization):
     def _settle(self, problem: Problem, minimum: Minimum) -> None:
         """Give every sample its group's code."""
         super()._settle(problem, minimum)
-        self.embedding_ = self.embedding_[self._groups]
+        self.embedding_ = self._ungrouped(self.embedding_)
+
+    def _ungrouped(self, codes: Any) -> Any:
+        """The code of every sample, where the codes of the groups are."""
+        if not is_dask(codes):
+            return codes[self._groups]
+        n_means = codes.chunks[0][0]
+        if self._slices is None:
+            return codes
+        return codes_of_members(codes, self._groups, n_means, self._slices)
 
     def _misfit(self) -> float:
         return super()._misfit() + self.history_["within classes"][-1]

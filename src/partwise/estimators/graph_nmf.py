@@ -62,6 +62,7 @@ class GraphNMF(GraphOnCodes, KnownComponents, Dispersion, LossScale, LabelledFac
     """
 
     _takes_blocks = True
+    _takes_workers = True
 
     loss: AnyPenalisedLoss = "frobenius"
     missing: Missing = None

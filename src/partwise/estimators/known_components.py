@@ -5,10 +5,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..callbacks import sklearn_callbacks
 from ..core import COMPONENTS, Factor, Fixed, IntArray, Operand, Term, Unit, Unscalable
 from ..core.domains import Domain
+from ..selection.grids import open_parameters
 from ..solvers import NamedStart, Options, Problem
 from ..terms.seeds import Seeds, check_seeds
+from .dispersion import OVERDISPERSED
+from .loss_scale import PER_DEVIATION
 from .open_components import OpenFactorization
 from .options import NonNegative
 
@@ -41,6 +45,19 @@ class KnownComponents(OpenFactorization):
     seed_components: ArrayOrNone = None
     seed_strength: NonNegative = 1.0
     component_mask: ArrayOrNone = None
+
+    @property
+    def replicable(self) -> bool:
+        """Whether fits with other seeds solve one problem from other starts, and clusters are those of its codes.
+
+        Then many of them can be solved side by side: nothing is to be chosen for each, and nobody is told about one.
+        """
+        chosen = open_parameters(self, self._selectable) or getattr(self, "loss", None) in (
+            *PER_DEVIATION,
+            OVERDISPERSED,
+        )
+        told = self.callbacks is not None or self.verbose or sklearn_callbacks(self)
+        return not (chosen or told or self.warm_start or getattr(self, "weighting", None))
 
     def _known_terms(self) -> list[Term]:
         """The penalty that keeps components near their seeds, if there are any."""

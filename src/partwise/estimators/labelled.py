@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import Array, IntArray, one_thread
-from ..core.dask_rows import is_dask, mapped
+from ..core.dask_rows import computing, is_dask, mapped
 from ..graphs import check_labels
 from .base import BaseFactorization
 
@@ -68,7 +68,8 @@ class LabelledFactorization(BaseFactorization):
         super().fit(X, y, sample_weight)
         self.__dict__.pop("_known_classes", None)
         if self._uses_labels():
-            self._known_classes = KnownClasses(*check_labels(y, len(self.embedding_)), self._assignment.codes)
+            with computing(X):
+                self._known_classes = KnownClasses(*check_labels(y, len(self.embedding_)), self._assignment.codes)
         return self
 
     @property
@@ -83,7 +84,7 @@ class LabelledFactorization(BaseFactorization):
         See :meth:`predict_classes` for the meaning of nearest.
         """
         known = self._fitted_classes()
-        found = known.predict(self._assignment.codes[-len(self.embedding_) :])
+        found = known.predict(np.asarray(self._assignment.codes[-len(self.embedding_) :]))
         labelled = known.groups >= 0
         found[labelled] = known.classes[known.groups[labelled]]
         return found
@@ -141,7 +142,7 @@ class KnownClasses:
         # A list holds names and numbers side by side, and can be saved.
         self._classes: Any = classes.tolist() if classes.dtype == object else classes
         labelled = groups >= 0
-        self._groups, self._directions = groups[labelled], codes[labelled]
+        self._groups, self._directions = groups[labelled], np.asarray(codes[labelled])
         if labelled.any():
             # Samples that share class and code need only be compared once.
             rows = np.unique(np.column_stack([self._groups, normalize(self._directions)]), axis=0)

@@ -65,6 +65,7 @@ class LocalCoordinateNMF(
     """
 
     _takes_blocks = True
+    _takes_workers = True
 
     coordinate_strength: Annotated[OpenStrength, COORDINATE_STRENGTHS] = "auto"
     # Coordinates are chosen first, and without a graph: where they do not count, it has another unit.

@@ -72,6 +72,8 @@ class LocalLearningNMF(PredictorParameters, LossBesidePenalty, OpenFactorization
     True
     """
 
+    _takes_workers = True
+
     local_strength: StrengthOrAuto = "auto"
     scale: ScaleOrCodes = "auto"  # type: ignore[assignment]
     init: InitOrSpectral = "auto"  # type: ignore[assignment]

@@ -11,6 +11,7 @@ from ..core.domains import NON_NEGATIVE, Domain, UnitNorm
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
 from ..core.units import Powers, Unit, Unscalable
 from ..solvers import NamedStart, Options, Problem, Solver, Start, choose_solver, codes_power, normalise
+from ..terms import Frobenius
 from .validation import check_factors, refuse_unknown, what_is_missing
 
 
@@ -57,18 +58,25 @@ class Posing(ABC):
         """Refuse what cannot be fitted on the workers of a cluster, before any work."""
         terms = [term for term in self._terms() if getattr(term, "strength", None) != 0]
         odd: list[str] = [type(term).__name__ for term in terms if not term.spreads]
+        if any(term.couples_samples for term in terms):
+            odd += [
+                f"{type(term).__name__} beside a graph"
+                for term in terms
+                if term.compares and type(term) is not Frobenius
+            ]
+            odd += [f"missing={self.missing!r} beside a graph"] if self.missing is not None else []
+        odd += ["two fits" for _ in [term for term in terms if term.compares][1:]]
+        odd += ["element weights" for term in terms if getattr(term, "weights", None) is not None]
         odd += [f"{factor} {domain.words}" for factor, domain in self._domains().items() if domain != NON_NEGATIVE]
-        for name in ("missing", "weighting"):
-            value = getattr(self, name, None)
-            odd += [f"{name}={value!r}"] if value is not None else []
         if self.solver not in ("auto", "coordinate"):
             odd.append(f"solver={self.solver!r}")
-        if odd or not self._takes_workers:
+        if isinstance(self.init, str) and self.init == "spectral":
+            odd.append("init='spectral'")
+        if not self._takes_workers or odd:
             raise ValueError(
                 f"{type(self).__name__} cannot be fitted on the workers of a cluster"
-                f"{f' with {odd[0]}' if self._takes_workers else ''}: NMF and Factorization with the squared error and "
-                "ℓ1 or ℓ2 penalties on complete data can. Give partwise.blocks.DaskRows(X, client=False) to read X "
-                "chunk by chunk on this machine."
+                f"{f' with {odd[0]}' if self._takes_workers else ''}. Give partwise.blocks.DaskRows(X, client=False) "
+                "to read X chunk by chunk on this machine."
             )
 
     def _operand(self, X: Any, weight: Array | None) -> Operand:

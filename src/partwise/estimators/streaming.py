@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from ..callbacks import Checkpoint, Fit, Progress, as_callbacks, fitting
 from ..clusters import Assignment
 from ..core import Array, IntArray, StoredRows, Unit, check_fits
+from ..core.dask_rows import is_dask, single_chunks
 from ..core.domains import NON_NEGATIVE
 from ..core.stream import Stream
 from ..core.warn import warn
@@ -26,6 +27,7 @@ from ..selection.choice import choose
 from ..selection.grids import open_parameters
 from ..solvers import Minimum, Options, Problem, begin_stream, check_streams, fit_anew, take_batch
 from .base import BaseFactorization
+from .chunk_batches import learn_from_chunks
 from .options import Auto
 from .units import check_new_X, chosen_unit, grids_inside, selection_inside, selection_outside
 from .validation import check_sample_weight, check_X, warn_unknown
@@ -165,7 +167,8 @@ class StreamingFactorization(BaseFactorization):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Non-negative data, with the features of the batches before.
+            Non-negative data, with the features of the batches before. The chunks of a dask array are batches, one
+            after another; with a client the model goes to where each chunk is.
         y : array-like of shape (n_samples,), optional
             Classes, −1 for unknown; ignored by methods that use no labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -177,7 +180,10 @@ class StreamingFactorization(BaseFactorization):
         """
         # Whatever goes wrong, goes wrong with a copy.
         model = copy(self)
-        model._take(X, y, sample_weight)
+        if is_dask(X):
+            learn_from_chunks(model, X, y, sample_weight)
+        else:
+            model._take(X, y, sample_weight)
         self.__dict__.update(model.__dict__)
         return self
 
@@ -192,7 +198,8 @@ class StreamingFactorization(BaseFactorization):
         Parameters
         ----------
         batches : iterable
-            Each is an X, or a tuple of the arguments of `partial_fit`: (X, y), (X, y, sample_weight).
+            Each is an X, or a tuple of the arguments of `partial_fit`: (X, y), (X, y, sample_weight). The chunks of a
+            dask array are batches.
         **arguments
             Further arguments of every call of `partial_fit`.
 
@@ -206,6 +213,7 @@ class StreamingFactorization(BaseFactorization):
                 f"batches is {batches!r}, a name and not batches. Give what reads the file in pieces, for example "
                 "pandas.read_csv(name, chunksize=1000)."
             )
+        batches = single_chunks(batches) if is_dask(batches) else batches
         callbacks = as_callbacks(self.callbacks, self.verbose)
         if any(isinstance(callback, Checkpoint) for callback in callbacks):
             raise ValueError(

@@ -34,7 +34,7 @@ def check_X(
         min_samples=min_samples,
         estimator=estimator,
         reset=reset,
-        stored=getattr(estimator, "_takes_blocks", False),
+        stored=spread or getattr(estimator, "_takes_blocks", False),
         spread=spread,
     )
     positive = get_tags(estimator).input_tags.positive_only

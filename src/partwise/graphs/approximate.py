@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from ..core.storage import as_operand
 from ..core.threads import Workers
 from ..core.types import Array, IntArray
-from .cells import COMPARED_ROWS, Cells, build_cells, nearest_centres
+from .cells import COMPARED_ROWS, SEED, Cells, build_cells, nearest_centres
 from .pairs import held_rows, over_pairs, products
 from .samples import blocks_of
 from .searches import Lists, Query, scaled
@@ -24,8 +24,6 @@ TEST_ROWS = 256
 MOST_CELLS, MOST_CANDIDATES = 0.5, 512
 # At most this many candidates are ranked at a time, if the data are in memory.
 RANKED = 2**22
-# Everything that is drawn is drawn from this seed: the neighbours of data are the same in every fit.
-SEED = 0
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ blocks of rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +27,8 @@ DIMENSIONS = 64
 BASIS_ROWS, OVERSAMPLING, POWERS = 8192, 10, 3
 # k-means of the projections of this many samples per cell, in this many passes.
 CELL_ROWS, CELL_PASSES = 64, 8
+# Everything that is drawn is drawn from this seed: the neighbours of data are the same in every fit.
+SEED = 0
 # Rows that are projected, or compared with cells, at a time.
 PROJECTED_ROWS, COMPARED_ROWS = 2**13, 2**11
 
@@ -96,14 +99,17 @@ class Cells:
         near = self._nearest_cells(points, n_probes)
         best = np.full((len(points), size), np.inf, np.float32)
         nearest = np.full((len(points), size), -1, np.intp)
-        samples = np.full(len(points), -1, np.intp) if own is None else own
+        places = np.full(len(points), -1, np.intp) if own is None else self._places[own]
         # The nearest cell first: then few members of the others are near enough for the lists.
         for cells in (near[:, :1], near[:, 1:]):
-            self._offer(points, cells, best, nearest, samples)
+            self._offer(points, cells, best, nearest, places)
         return np.where(nearest >= 0, self.members[nearest], -1)
 
-    def _offer(self, points: Array, cells: IntArray, best: Array, nearest: IntArray, samples: IntArray) -> None:
-        """Offer the members of some cells to the lists of the points, which number members by their places."""
+    def _offer(self, points: Array, cells: IntArray, best: Array, nearest: IntArray, places: IntArray) -> None:
+        """Offer the members of some cells to the lists of the points, which number members by their places.
+
+        Points that are members are not offered themselves: their own places are given.
+        """
         from ..kernels.neighbors import offer_columns
 
         order = np.argsort(cells, axis=None, kind="stable")
@@ -114,14 +120,15 @@ class Cells:
             members = self.members[inside]
             products = points[rows] @ self.points[members].T
             lists = best[rows], nearest[rows]
-            places = self._places(samples[rows], members, inside.start)
-            offer_columns(products, self.half[members], *lists, places, inside.start, True, False)
+            offer_columns(products, self.half[members], *lists, places[rows], inside.start, True, False)
             best[rows], nearest[rows] = lists
 
-    def _places(self, samples: IntArray, members: IntArray, start: int) -> IntArray:
-        """Places of samples among the members of a cell, which rise; −1 for those that are elsewhere."""
-        at = np.minimum(np.searchsorted(members, samples), len(members) - 1)
-        return np.where(members[at] == samples, start + at, -1)
+    @cached_property
+    def _places(self) -> IntArray:
+        """Where every sample is among the members; −1 if it is not."""
+        places = np.full(len(self.points), -1, np.intp)
+        places[self.members] = np.arange(len(self.members))
+        return places
 
     def _nearest_cells(self, points: Array, n_probes: int) -> IntArray:
         """Of every point, the nearest first, the others in any order."""
@@ -145,7 +152,8 @@ def build_cells(
     n_cells : int
     rng : RandomState
     """
-    basis = _basis(X, scales, _draw(alive, BASIS_ROWS, rng), rng)
+    rows = _draw(alive, BASIS_ROWS, rng)
+    basis = leading_vectors(X.take(rows), scales[rows], DIMENSIONS, rng)
     points = projections(X, scales, basis, unit)
     centres = _centres(points[_draw(alive, CELL_ROWS * n_cells, rng)], n_cells, rng)
     cell = nearest_centres(points, centres, alive)
@@ -168,18 +176,21 @@ def projections(X: Operand, scales: Array, basis: Array, unit: bool) -> Array:
     return projected
 
 
-def _basis(X: Operand, scales: Array, rows: IntArray, rng: np.random.RandomState) -> Array:
-    """Leading right singular vectors of some samples, by a randomised power iteration (Halko et al. 2011, Alg. 4.4)."""
-    sample, inverse = X.take(rows), 1.0 / scales[rows, None]
-    width = min(DIMENSIONS, *sample.shape)
+def leading_vectors(sample: Operand, scales: Array, dimensions: int, rng: np.random.RandomState) -> Array:
+    """Leading right singular vectors of samples over their scales, as many as these have dimensions or are wanted.
+
+    By a randomised power iteration (Halko et al. 2011, Alg. 4.4).
+    """
+    inverse = 1.0 / scales[:, None]
+    width = min(dimensions, *sample.shape)
     basis = rng.standard_normal((sample.shape[1], min(width + OVERSAMPLING, *sample.shape)))
     for _ in range(POWERS):
         basis, _ = np.linalg.qr(basis)
-        products = sample.dot(basis.astype(X.dtype)) * inverse
-        basis = sample.t_dot((products * inverse).astype(X.dtype)).astype(np.float64)
+        products = sample.dot(basis.astype(sample.dtype)) * inverse
+        basis = sample.t_dot((products * inverse).astype(sample.dtype)).astype(np.float64)
     # basis = AᵀA q for the orthonormal q before it: the leading left singular vectors span what AᵀA spans.
     leading, _, _ = np.linalg.svd(basis, full_matrices=False)
-    return np.ascontiguousarray(leading[:, :width], X.dtype)
+    return np.ascontiguousarray(leading[:, :width], sample.dtype)
 
 
 def _centres(points: Array, n_cells: int, rng: np.random.RandomState) -> Array:

@@ -1,0 +1,145 @@
+"""Samples that are coupled across blocks on workers: the matrices, the bound on their links, and fits."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from partwise import GraphNMF, LocalLearningNMF, load
+from partwise.blocks import DaskRows
+from partwise.core.dask_rows import ChunkBlocks
+from partwise.core.rows import Cliques, Links, Square
+from partwise.core.spread_links import spread_matrix
+from partwise.core.spread_rows import ClusterRows
+from partwise.graphs import projected
+from partwise.solvers import spread_aggregates
+
+da = pytest.importorskip("dask.array")
+pytest.importorskip("distributed")
+
+rng = np.random.default_rng(0)
+N, M = 360, 25
+Y = rng.integers(4, size=N)
+PARTS = rng.random((4, M)) * (rng.random((4, M)) < 0.4)
+CODES = 0.6 * rng.dirichlet(np.full(4, 0.3), size=N)
+CODES[np.arange(N), Y] += 1
+X = CODES @ PARTS + 0.15 * rng.random((N, M))
+FEW = np.where(np.arange(N) % 5 == 0, Y, -1)
+SIZES = (100, 140, 120)
+
+
+class Here:
+    """A cluster that does everything at once, in this process."""
+
+    def each(self, name, task, /, *lists, **common):
+        return [task(*given, **common) for given in zip(*map(list, lists), strict=True)]
+
+    def results(self, futures):
+        return list(futures)
+
+    def total(self, futures):
+        return tuple(sum(part) for part in zip(*futures, strict=True))
+
+
+def blocks(sizes):
+    """Rows in blocks of these sizes."""
+    rows = ClusterRows(ChunkBlocks(da.zeros((sum(sizes), 2), chunks=(sizes, 2))), Here())
+    rows.blocks = [None] * len(rows.slices)
+    return rows
+
+
+def laplacian(n):
+    edges = sp.random_array((n, n), density=0.1, rng=rng)
+    return Links.laplacian(edges + edges.T, 2.0, np.dtype(float))
+
+
+def square(n):
+    others = sp.random_array((n, n), density=0.05, rng=rng, data_sampler=rng.standard_normal)
+    return Square(sp.csr_array(sp.eye_array(n) - others)[: n - 3], 1.5, np.dtype(float)).formed()
+
+
+def cliques(n):
+    return Cliques(rng.integers(-1, 3, size=n), 0.7, np.dtype(float))
+
+
+@pytest.mark.parametrize("make", [laplacian, square, cliques])
+@pytest.mark.parametrize("sizes", [(40,), (7, 13, 20), (2,) * 20])
+def test_matrices_by_blocks_are_those_of_all_samples(make, sizes):
+    rows, F, S = blocks(sizes), rng.random((40, 3)), make(40)
+    spread, there = spread_matrix(rows, S), rows.place(F)
+    np.testing.assert_allclose(spread.energy(there), S.energy(F), rtol=1e-12)
+    np.testing.assert_allclose(spread.positive(there), S.positive(F), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(spread.negative(there), S.negative(F), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [laplacian, square, cliques])
+def test_the_bound_on_links_between_blocks_touches_and_lies_above(make):
+    rows, F, S = blocks((7, 13, 20)), rng.random((40, 3)), make(40)
+    spread = spread_matrix(rows, S)
+    sent = spread.arriving(rows.place(F))
+
+    def bound(G):
+        """Up to a constant, added up over the blocks."""
+        total = np.zeros(3)
+        for part, own, others in zip(spread.parts, rows.slices, sent, strict=True):
+            g, inside = G[own], part.inside
+            total += np.einsum("ij,ij->j", g, inside.dot(g) - inside.diagonal()[:, None] * g)
+            total += part.stiffness @ (g * g) - 2 * np.einsum("ij,ij->j", part.pull(F[own], others), g)
+        return total
+
+    for size in (1e-5, 1e-2, 1.0):
+        G = F + size * rng.standard_normal(F.shape)
+        rise, true_rise = bound(G) - bound(F), S.energy(G) - S.energy(F)
+        assert (rise >= true_rise - 1e-9).all()
+        assert (rise - true_rise <= 500 * size**2).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (GraphNMF(4, graph_strength=0.1), None),
+        (GraphNMF(4, graph_strength=20.0), None),
+        (GraphNMF(4, graph_strength=1.0, use_labels=True, edge_weights="heat"), FEW),
+        (LocalLearningNMF(4, local_strength=1.0), None),
+    ],
+)
+def test_fits_never_rise_and_end_where_those_in_memory_do(client, workers, model, y, monkeypatch):
+    monkeypatch.setattr(spread_aggregates, "MOST_AGGREGATES", 40)
+    model.set_params(random_state=0, init="nndsvda", max_iter=100, tol=1e-4)
+    chunks = da.from_array(X, chunks=(SIZES, M))
+    held, fitted = clone(model).fit(X, y), clone(model).fit(DaskRows(chunks, client), y)
+    assert isinstance(fitted.embedding_, da.Array)
+    assert (np.diff(fitted.history_["objective"]) <= 0).all()
+    assert fitted.objective_ == pytest.approx(held.objective_, rel=1e-3)
+    if y is not None:
+        assert (fitted.transduction_ == held.transduction_).mean() > 0.99
+    new = held.transform(X[:9])
+    np.testing.assert_allclose(fitted.transform(X[:9]), new, atol=0.05 * new.max())
+    short = clone(model).set_params(max_iter=3, tol=0)
+    codes = [np.asarray(clone(short).fit(DaskRows(chunks, client), y).embedding_)]
+    alone = workers(1)
+    with alone.as_current():
+        codes.append(np.asarray(clone(short).fit(DaskRows(chunks, alone), y).embedding_))
+    np.testing.assert_array_equal(*codes)
+
+
+def test_many_samples_are_compared_by_their_projections(client, monkeypatch, tmp_path):
+    monkeypatch.setattr(projected, "MOST_WHOLE", 100)
+    monkeypatch.setattr(projected, "DIMENSIONS", 10)
+    model = GraphNMF(4, graph_strength=1.0, random_state=0, max_iter=8, tol=0)
+    chunks = da.from_array(X, chunks=(SIZES, M))
+    held, fitted = clone(model).fit(X), clone(model).fit(DaskRows(chunks, client))
+    assert fitted.objective_ < 2 * held.objective_
+    codes = fitted.transform(X[:30])
+    fitted.save(tmp_path / "model.npz")
+    np.testing.assert_array_equal(load(tmp_path / "model.npz").transform(X[:30]), codes)
+    np.testing.assert_allclose(fitted.transform(chunks).compute()[:30], codes, rtol=1e-6, atol=1e-9)
+
+
+def test_what_a_graph_on_workers_cannot_be_combined_with(client):
+    chunks = DaskRows(da.from_array(X, chunks=(SIZES, M)), client)
+    for model in (GraphNMF(4, loss="kullback-leibler"), GraphNMF(4, missing="nan")):
+        with pytest.raises(ValueError, match="beside a graph"):
+            model.fit(chunks)
+    with pytest.raises(ValueError, match="init='spectral'"):
+        LocalLearningNMF(4, init="spectral").fit(chunks)
