@@ -81,6 +81,7 @@ def full():
         **_counts(),
         **_replicates("cells"),
         "replicates-tdt2": partial(replicates.against_single_fits, "tdt2", dtype=F64),
+        "replicates-starts-tdt2": partial(replicates.starts_side_by_side, "tdt2"),
         **_divergences(),
         **_missing(),
         "nmf-tdt2-float32": partial(nmf.near_the_best, "tdt2", 50, F32, (CD,), needed={CD.name: "≥ 3.5"}),
@@ -217,7 +218,13 @@ def _replicates(cells):
     return {
         "replicates-mnist": partial(replicates.against_single_fits, "mnist"),
         "replicates-cells": partial(replicates.against_single_fits, cells),
-        "replicates-cnmf": partial(replicates.against_cnmf, cells, "frobenius"),
-        "replicates-cnmf-counts": partial(replicates.against_cnmf, cells, "kullback-leibler"),
+        "replicates-cnmf": partial(replicates.against_cnmf, "few cells", "frobenius"),
+        "replicates-cnmf-poisson": partial(replicates.against_cnmf, "few cells", "kullback-leibler", n_replicates=10),
         "replicates-signatures": replicates.signatures,
+        "replicates-signatures-paper": replicates.signatures_on_paper,
+        "replicates-starts-digits": partial(replicates.starts_side_by_side, "digits"),
+        "replicates-starts-mnist": partial(replicates.starts_side_by_side, "mnist", dtype=F32),
+        "replicates-entries-digits": partial(replicates.entries_of_counts, "digits"),
+        "replicates-entries-mnist": partial(replicates.entries_of_counts, "mnist", dtype=F32),
+        "replicates-entries-cells": partial(replicates.entries_of_counts, "few cells"),
     }

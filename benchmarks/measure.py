@@ -89,12 +89,16 @@ class Watch(Callback):
     def __init__(self, targets=(), at_least=0):
         self.lowest = min(targets, default=-np.inf)
         self.at_least = at_least
-        self.begun = None
+        self.begun = self.ended = None
         self.trace = []
 
     def on_begin(self):
         """The graph is built and the first sweep begins."""
         self.begun = self.begun or clock()
+
+    def on_end(self):
+        """The last sweep is over; what a model keeps is yet to be copied."""
+        self.ended = clock()
 
     def on_sweep(self, progress):
         """Record, and perhaps stop."""
@@ -112,7 +116,8 @@ def watch_fit(model, X, y=None, targets=(), at_least=0, *, from_first_sweep=Fals
     targets, at_least
         When to stop, see `Watch`.
     from_first_sweep : bool, default=False
-        Start the clock when the sweeps begin, to compare solvers that share the building of a graph.
+        Start the clock when the sweeps begin and stop it when they end, to compare solvers that share the building of
+        a graph and the copy of the data that a model keeps.
 
     Returns
     -------
@@ -124,7 +129,9 @@ def watch_fit(model, X, y=None, targets=(), at_least=0, *, from_first_sweep=Fals
     start = clock()
     model.fit(X, y)
     end = clock()
-    zero = watch.begun if from_first_sweep else start
+    zero = start
+    if from_first_sweep:
+        zero, end = watch.begun, watch.ended
     tail = end - watch.trace[-1][0]
     trace = [(seconds - zero + tail, objective) for seconds, objective in watch.trace]
     return Run(end - zero, model.objective_, trace, model.n_iter_)

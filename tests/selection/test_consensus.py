@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import pdist
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from partwise import NMF, GraphNMF
 from partwise.selection import Consensus, consensus
@@ -52,6 +54,47 @@ def test_runs_differ_and_the_estimator_stays_as_it_is():
     assert result.dispersion < 1
     assert model.init == "auto"
     assert not hasattr(model, "labels_")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NMF(3),
+        NMF(3, init="kmeans", n_init=2),
+        NMF(3, loss="kullback-leibler", assign="argmax"),
+        GraphNMF(3, graph_strength=10.0),
+    ],
+    ids=repr,
+)
+def test_side_by_side_is_one_after_another(model):
+    """The clusters of every run are those of a fit with its seed."""
+    watched = clone(model).set_params(callbacks=lambda progress: None)
+    assert model.replicable
+    assert not watched.replicable
+    together, alone = (consensus(each, BLOBS, n_runs=4, random_state=0) for each in (model, watched))
+    np.testing.assert_array_equal(together.labellings, alone.labellings)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NMF("auto"),
+        NMF(3, loss="huber"),
+        NMF(3, weighting="ncut"),
+        NMF(3, verbose=1),
+        NMF(3, warm_start=True),
+        GraphNMF(3, graph_strength="auto"),
+    ],
+    ids=repr,
+)
+def test_what_is_chosen_or_told_for_every_fit_is_fitted_alone(model):
+    assert not model.replicable
+    assert consensus(model, BLOBS, n_runs=2, random_state=0).labellings.shape == (2, 45)
+
+
+def test_fits_that_do_not_converge_are_counted():
+    with pytest.warns(ConvergenceWarning, match="3 of 3 fits have not converged to tol=1e-09 after 2 sweeps"):
+        consensus(NMF(3, max_iter=2, tol=1e-9), BLOBS, n_runs=3, random_state=0)
 
 
 @pytest.mark.parametrize(("options", "message"), [({"n_runs": 1}, "fewer than 2"), ({"max_samples": 1}, "at least 2")])

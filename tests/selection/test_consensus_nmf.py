@@ -177,11 +177,14 @@ def test_intervals_of_codes():
         ({"n_replicates": 0}, "n_replicates=0 was given"),
         ({"n_replicates": 1}, "at least 2"),
         ({"n_replicates": True}, "whole number"),
-        ({"estimator": SemiNMF(4)}, "Use NMF or GraphNMF"),
+        ({"estimator": SemiNMF(4)}, r"Use NMF\(\) or GraphNMF"),
+        ({"estimator": GraphNMF(4)}, "graph_strength of the estimator is to be chosen"),
         ({"estimator": NMF(4, fixed_components=X[:1])}, "The estimator has fixed_components"),
         ({"n_components": 0}, "n_components=0"),
         ({"n_components": []}, "n_components"),
         ({"resample": "rows"}, "resample='rows'"),
+        ({"best_share": 0}, "best_share=0"),
+        ({"best_share": 0.5, "resample": "samples"}, "cannot be compared"),
         ({"center": "mean"}, "center='mean'"),
         ({"density_threshold": 0}, "density_threshold=0"),
         ({"neighborhood": 0}, "neighborhood=0"),
@@ -194,6 +197,23 @@ def test_intervals_of_codes():
 def test_bad_parameters_are_refused_in_a_sentence(changes, message):
     with pytest.raises(ValueError, match=message):
         clone(PLAIN).set_params(**changes).fit(X)
+
+
+def test_only_the_best_fits_count():
+    whole = clone(PLAIN).fit(X)
+    half = clone(PLAIN).set_params(best_share=0.5).fit(X)
+    n = PLAIN.n_replicates
+    assert len(half.best_replicates_) == round(n / 2)
+    assert half.density_.shape == (len(half.best_replicates_) * len(half.components_),)
+    np.testing.assert_array_equal(whole.best_replicates_, np.arange(n))
+    np.testing.assert_array_equal(half.replicate_objectives_, whole.replicate_objectives_)
+    others = np.delete(half.replicate_objectives_, half.best_replicates_)
+    assert half.replicate_objectives_[half.best_replicates_].max() <= others.min()
+
+
+def test_a_class_is_no_estimator():
+    with pytest.raises(ValueError, match="it must be an estimator"):
+        ConsensusNMF(NMF).fit(X)
 
 
 def test_bad_data_and_intervals_are_refused():

@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from ..clusters import Assignment
 from ..core.interruption import fit_whole
 from ..core.types import Array, IntArray
+from ..core.warn import warn
 from ..plots import draw_consensus
 from ..plots.views import picture, table, view
+from ..solvers import Options, solve_many
 from .criteria import stability
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+LARGEST_SEED = np.iinfo(np.int32).max
 # Starts that are always the same: runs from them would agree whatever the data.
 FIXED_STARTS = ("auto", "nndsvd", "nndsvda")
 
@@ -132,6 +137,9 @@ def consensus(
 ) -> Consensus:
     """Fit an estimator many times from different starts and see which samples stay together.
 
+    Fits of an `NMF` or `GraphNMF` with fixed parameters run side by side (:func:`partwise.solvers.solve_many`), with
+    one graph for all.
+
     Parameters
     ----------
     estimator : estimator
@@ -165,13 +173,32 @@ def consensus(
         raise ValueError(f"max_samples={max_samples!r} was given; the matrix needs at least 2 samples.")
     rng = check_random_state(random_state)
     varied = {"init": "random"} if getattr(estimator, "init", None) in FIXED_STARTS else {}
-    labellings = []
-    for seed in rng.randint(np.iinfo(np.int32).max, size=n_runs):
-        labellings.append(fit_whole(clone(estimator).set_params(random_state=int(seed), **varied), X).labels_)
+    varying = clone(estimator).set_params(**varied)
+    labellings = _labellings(varying, X, rng.randint(LARGEST_SEED, size=n_runs))
     n = len(labellings[0])
     rows = np.arange(n) if n <= max_samples else np.sort(rng.choice(n, max_samples, replace=False))
     k = max(int(labels.max()) + 1 for labels in labellings)
     return Consensus(np.array(labellings), k, rows)
+
+
+def _labellings(estimator: Any, X: Any, seeds: Array) -> list[IntArray]:
+    """The clusters that the estimator finds with every seed."""
+    if not getattr(estimator, "replicable", False):
+        return [fit_whole(clone(estimator).set_params(random_state=int(seed)), X).labels_ for seed in seeds]
+    posed, rngs = estimator.problem(X), [np.random.RandomState(seed) for seed in seeds]
+    options = Options(estimator.max_iter, estimator.tol, inner=True)
+    found, unfinished = {}, 0
+    for index, minimum in solve_many(map(posed.reseeded, rngs), options):
+        unfinished += minimum.result.stop_reason == "max_iter"
+        seed = int(rngs[index].randint(LARGEST_SEED))
+        found[index] = Assignment(minimum.state.W, estimator.assign, seed).labels
+    if unfinished and estimator.tol > 0:
+        warn(
+            f"{unfinished} of {len(seeds)} fits have not converged to tol={estimator.tol:g} after {estimator.max_iter} "
+            "sweeps. Raise max_iter or tol.",
+            ConvergenceWarning,
+        )
+    return [found[index] for index in range(len(seeds))]
 
 
 def _together(labellings: IntArray) -> Array:

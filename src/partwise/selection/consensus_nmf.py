@@ -14,18 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.interruption import fit_whole
 from ..core.storage import as_operand
-from ..core.types import Array
+from ..core.types import Array, IntArray
 from ..core.warn import warn
 from ..persistence import Persistent
 from ..solvers import Options, Problem, solve_many
 from .by_estimator import ByEstimator
 from .entries import Predictions
-from .grids import RANKS
+from .grids import RANKS, open_parameters
 from .programs import Programs, TooFewAgree, find_programs, unit_rows
 from .rank_stability import compared
 from .ranks import EntryValidation
 
 LARGEST_SEED = np.iinfo(np.int32).max
+FIXED = "fixed_components"
 # Components with a lower mean silhouette are about as near to others as to their own cluster.
 UNSTABLE = 0.2
 
@@ -55,11 +56,15 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         products with X are still shared; intervals of the components are then bootstrap intervals. "counts": every fit
         has its own data, drawn from the Poisson distribution of mean X. Such fits share nothing, and one copy of X is
         made at a time.
+    best_share : float, default=1
+        Share of the fits that count, those with the lowest objectives. A consensus is what most fits find, even if
+        better ones find something else: where most end in bad minima, 0.25 comes closer to the truth. `stability_` is
+        then that of the better fits. Only without `resample`: objectives of other data cannot be compared.
     density_threshold : float, default=0.5
         Components whose mean distance to their nearest neighbours is larger are dropped, between 0 and √2. cNMF's
         authors look at the histogram of `density_` and often take 0.1. `inf` keeps all.
     neighborhood : float, default=0.3
-        The neighbours, as a share of `n_replicates`.
+        The neighbours, as a share of the fits that count.
     center : {"median", "medoid"}, default="median"
         What stands for a cluster: the median of every feature, or the member nearest to all others.
     level : float, default=0.9
@@ -84,12 +89,14 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         Mean cosine of the members with their component, and its standard error.
     sizes_ : ndarray of int, shape (n_components,)
         Members of every component.
-    density_ : ndarray of shape (n_replicates * n_components,)
-        Mean distance of every single component to its nearest neighbours.
+    density_ : ndarray of shape (n_best * n_components,)
+        Mean distance of every single component of the fits `best_replicates_` to its nearest neighbours.
     replicate_labels_ : ndarray of int, the same shape
         The component that every single one belongs to, −1 if it was dropped.
     replicate_objectives_ : ndarray of shape (n_replicates,)
         Objectives of the single fits, in the unit of the fit.
+    best_replicates_ : ndarray of int, shape (n_best,)
+        The fits that count.
     estimator_ : estimator
         The estimator fitted with the components fixed: all that it can do, the result can do too.
     rank_stability_ : RankStability
@@ -113,6 +120,7 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         *,
         n_replicates: int = 100,
         resample: str | None = None,
+        best_share: float = 1.0,
         density_threshold: float = 0.5,
         neighborhood: float = 0.3,
         center: str = "median",
@@ -124,6 +132,7 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         self.n_components = n_components
         self.n_replicates = n_replicates
         self.resample = resample
+        self.best_share = best_share
         self.density_threshold = density_threshold
         self.neighborhood = neighborhood
         self.center = center
@@ -157,13 +166,15 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         objectives = {}
         for k in ranks:
             found, objectives[k] = self._replicates(problem.with_components(k), options, rng)
-            programs[k] = self._programs(found, k, int(rng.randint(LARGEST_SEED)))
+            counting = found if self.best_share == 1 else found[self._best(objectives[k])]
+            seed = int(rng.randint(LARGEST_SEED))
+            programs[k] = self._programs(counting.reshape(-1, found.shape[-1]), k, seed)
         self.__dict__.pop("rank_stability_", None)
         chosen = ranks[0]
         if validation is not None:
             self.rank_stability_ = compared(programs, validation)
             chosen = self.rank_stability_.chosen
-        self.replicate_objectives_ = objectives[chosen]
+        self.replicate_objectives_, self.best_replicates_ = objectives[chosen], self._best(objectives[chosen])
         self._settle(programs[chosen])
         self._warn_if_unstable()
         fixed = {"n_components": chosen, "fixed_components": self.components_, "init": "random", "n_init": 1}
@@ -177,10 +188,16 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
     def _checked(self) -> list[int]:
         """The numbers of components; refuses what makes no sense before any work."""
         estimator = self.estimator
-        if not hasattr(estimator, "problem") or "fixed_components" not in estimator.get_params():
+        if isinstance(estimator, type) or not hasattr(estimator, "problem") or not hasattr(estimator, FIXED):
             raise ValueError(
-                f"estimator={estimator!r} was given; the codes are fitted with components fixed, so it must have the "
-                "parameter fixed_components. Use NMF or GraphNMF."
+                f"estimator={estimator!r} was given; the codes are fitted with components fixed, so it must be an "
+                f"estimator with the parameter {FIXED}. Use NMF() or GraphNMF(graph_strength=...)."
+            )
+        unsettled = [name for name in open_parameters(estimator, estimator._selectable) if name != "n_components"]
+        if unsettled:
+            raise ValueError(
+                f"{' and '.join(unsettled)} of the estimator is to be chosen, but all replicates minimise the same. "
+                "Give a number: fit the estimator by itself and take what its selection_ has chosen."
             )
         if estimator.fixed_components is not None:
             raise ValueError("The estimator has fixed_components; fit these without a consensus, or seed_components.")
@@ -193,6 +210,13 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
                 raise ValueError(f"{name}={share!r} was given; it must lie between 0 and 1.")
         if not isinstance(self.density_threshold, Real) or not self.density_threshold > 0:
             raise ValueError(f"density_threshold={self.density_threshold!r} was given; it must be positive.")
+        if isinstance(self.best_share, bool) or not isinstance(self.best_share, Real) or not 0 < self.best_share <= 1:
+            raise ValueError(f"best_share={self.best_share!r} was given; it must be a share of the fits, at most 1.")
+        if self.best_share < 1 and self.resample is not None:
+            raise ValueError(
+                f"best_share={self.best_share!r} and resample={self.resample!r} were given: objectives of different "
+                "data cannot be compared. Give one of them."
+            )
         if self.resample not in (None, "samples", "counts"):
             raise ValueError(f"resample={self.resample!r} was given; it must be None, 'samples' or 'counts'.")
         if self.center not in ("median", "medoid"):
@@ -225,7 +249,7 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         return EntryValidation(np.array(ranks), np.array([predictions.losses(k) for k in ranks]))
 
     def _replicates(self, problem: Problem, options: Options, rng: np.random.RandomState) -> tuple[Array, Array]:
-        """The components of all fits at unit norm, and their objectives."""
+        """The components of all fits at unit norm (fits × components × features), and their objectives."""
         seeds = rng.randint(LARGEST_SEED, size=self.n_replicates)
         k, m = problem.n_components, problem.X.shape[1]
         found = np.empty((self.n_replicates, k, m), problem.X.dtype)
@@ -233,7 +257,12 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         for index, minimum in solve_many(self._varied(problem, seeds), options):
             found[index] = unit_rows(minimum.state.components)
             objectives[index] = minimum.result.objective
-        return found.reshape(-1, m), objectives
+        return found, objectives
+
+    def _best(self, objectives: Array) -> IntArray:
+        """The fits that count, in their order."""
+        n_best = max(2, round(self.best_share * len(objectives)))
+        return np.sort(np.argsort(objectives, kind="stable")[:n_best])
 
     def _varied(self, problem: Problem, seeds: Array) -> Iterator[Problem]:
         """The problem from other starts and, if wanted, on other data."""
@@ -250,7 +279,7 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
 
     def _programs(self, found: Array, k: int, seed: int) -> Programs | TooFewAgree:
         """What the fits agree on, or why there is no such thing."""
-        n_neighbors = max(1, min(int(self.neighborhood * self.n_replicates), len(found) - 1))
+        n_neighbors = max(1, min(int(self.neighborhood * (len(found) // k)), len(found) - 1))
         given = {"density_threshold": self.density_threshold, "center": self.center, "level": self.level}
         try:
             return find_programs(found, k, n_neighbors=n_neighbors, seed=seed, **given)  # type: ignore[arg-type]

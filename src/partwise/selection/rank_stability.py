@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.types import Array, IntArray
-from ..plots import StabilityDisplay
+from ..plots.canvas import check_installed
+from ..plots.stability import SIZE, StabilityDisplay
 from ..plots.views import picture, table, view
 from .programs import Programs, TooFewAgree
 from .ranks import EntryValidation
@@ -71,8 +72,13 @@ class RankStability:
         -------
         figure : matplotlib.figure.Figure
         """
+        check_installed()
+        from matplotlib.figure import Figure
+
         given = self.n_components, self.stability, self.stability_error, self.loss, self.loss_error
-        return StabilityDisplay(*given, self.chosen).plot().figure_
+        figure = Figure(figsize=SIZE, layout="constrained")  # not of pyplot: notebooks show it once
+        StabilityDisplay(*given, self.chosen).plot(figure.add_subplot())
+        return figure
 
 
 def compared(programs: dict[int, Programs | TooFewAgree], validation: EntryValidation) -> RankStability:

@@ -68,7 +68,13 @@ class Path:
         return spelled
 
     def worth(self, criterion: str) -> Array:
-        """What every value is worth: with its best start, or on the mean of the hidden entries."""
+        """What every value is worth: with its best start, or on the mean of the hidden entries.
+
+        Parameters
+        ----------
+        criterion : str
+            A key of `criteria`.
+        """
         trials = self.criteria[criterion]
         return np.asarray(trials.mean(axis=1) if criterion == PREDICTION else trials.max(axis=1))
 
