@@ -32,9 +32,9 @@ NO_ROWS = "No rows have been measured yet."
 STARTS = """\
 ## Where fits end
 
-The first sweeps decide in which minimum a fit ends, so fast steps could lead to worse ones. Therefore the first ten
-sweeps are multiplicative. The objective after {ours} sweeps of ours over that of the multiplicative rules after
-{rules}, from the same random start:
+The first sweeps decide in which minimum a fit ends, so fast steps could lead to worse ones. Therefore the first four
+sweeps are multiplicative, three of them with ratios to the power of three, which leads as far as ten. The
+objective after {ours} sweeps of ours over that of the multiplicative rules after {rules}, from the same random start:
 """
 ZEROS = """\
 A case with fewer than ten starts is not finished; `python -m studies.counts_starts` continues it.
@@ -49,8 +49,8 @@ are zero, they end like this after {sweeps} sweeps of both:
 END = """\
 Below β = 1 they lead to worse minima. Between 1 and 2 they end lower from random starts, but far higher from the
 default one: it is zero in many places, W H is then next to zero at zeros of X, the curvature y^(β−2) there is next to
-infinite, and steps that cannot rise are short. So `solver="auto"` keeps the multiplicative rules for both. Made by
-`python -m studies.zeros`.
+infinite, and steps that cannot rise are short. So `solver="auto"` makes multiplicative steps for both, with ratios to
+a power that the objective decides (`solver_` is then "hastened"). Made by `python -m studies.zeros`.
 
 ## Other programs
 

@@ -41,14 +41,17 @@ accuracies = [
     clustering_accuracy(y, GraphNMF(8, graph_strength=strength, random_state=0).fit(X).labels_)
     for strength in path.values
 ]
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-left.plot(range(len(accuracies)), accuracies, marker="o", color="#3b68c4", label="fixed strength")
+figure, panel = plt.subplots(figsize=(7, 4.6), layout="constrained")
+panel.plot(range(len(accuracies)), accuracies, marker="o", color="#3b68c4", label="fixed strength")
 chosen = clustering_accuracy(y, model.labels_)
-left.axhline(chosen, color="#d9772b", linestyle="--", label=f"auto: strength {path.chosen:g}")
-left.set_xticks(range(len(accuracies)), [f"{strength:g}" for strength in path.values])
-left.set(xlabel="graph_strength", ylabel="accuracy")
-left.legend(frameon=False)
-CodesDisplay.from_estimator(model, y, max_samples=700, ax=right)
-right.set_title("codes of the chosen model, coloured by true class", size=9)
+panel.axhline(chosen, color="#d9772b", linestyle="--", label=f"auto: strength {path.chosen:g}")
+panel.set_xticks(range(len(accuracies)), [f"{strength:g}" for strength in path.values])
+panel.set(xlabel="graph_strength", ylabel="accuracy")
+panel.legend(frameon=False)
+
+# %%
+# The codes of the chosen model, coloured by true class:
+figure, panel = plt.subplots(figsize=(7, 4.6), layout="constrained")
+CodesDisplay.from_estimator(model, y, max_samples=700, ax=panel)
 plt.show()
 # sphinx_gallery_thumbnail_number = 2

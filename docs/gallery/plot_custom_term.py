@@ -73,11 +73,11 @@ models = {
 }
 figure, panels = plt.subplots(3, 1, figsize=(9, 6), sharex=True, layout="constrained")
 panels[0].plot(time, truth)
-panels[0].set_title("activities", size=10)
+panels[0].set_title("activities")
 for panel, (name, model) in zip(panels[1:], models.items(), strict=True):
     codes = model.embedding_ / model.embedding_.max(axis=0)
     match = np.corrcoef(codes.T, truth.T)[:3, 3:]
     panel.plot(time, codes[:, match.argmax(axis=0)])
-    panel.set_title(f"{name}: correlations {', '.join(f'{c:.2f}' for c in match.max(axis=0))}", size=10)
+    panel.set_title(f"{name}: correlations {', '.join(f'{c:.2f}' for c in match.max(axis=0))}")
 panels[-1].set_xlabel("time")
 plt.show()

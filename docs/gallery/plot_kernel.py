@@ -21,16 +21,19 @@ from partwise.metrics import clustering_accuracy
 
 models = {
     "NMF": NMF(2, random_state=0),
-    "LocalSimilarityNMF, rbf kernel": LocalSimilarityNMF(2, kernel="rbf", bandwidth=0.2, random_state=0),
+    "LocalSimilarityNMF": LocalSimilarityNMF(2, kernel="rbf", bandwidth=0.2, random_state=0),
     "KernelGraphNMF": KernelGraphNMF(
         2, kernel="rbf", bandwidth=0.1, metric="euclidean", n_neighbors=15, graph_strength=1000, random_state=0
     ),
 }
-figure, panels = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
-for panel, (name, model) in zip(panels, models.items(), strict=True):
+figure, panels = plt.subplots(2, 2, figsize=(7.6, 7.2), layout="constrained")
+panels[0, 0].scatter(*X.T, c="#a3a9b5", s=14)
+panels[0, 0].set_title("400 samples")
+for panel, (name, model) in zip(panels.flat[1:], models.items(), strict=True):
     labels = model.fit(X).labels_
-    panel.scatter(*X.T, c=np.array(["#3b68c4", "#d9772b"])[labels], s=12)
-    panel.set_title(f"{name}\n{clustering_accuracy(y, labels):.0%} right", size=10)
+    panel.scatter(*X.T, c=np.array(["#3b68c4", "#d9772b"])[labels], s=14)
+    panel.set_title(f"{name}\n{clustering_accuracy(y, labels):.0%} right")
+for panel in panels.flat:
     panel.set_aspect("equal")
     panel.set_axis_off()
 plt.show()

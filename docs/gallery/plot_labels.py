@@ -30,15 +30,15 @@ from partwise.plots import GraphDisplay
 
 model = GraphNMF(10, graph_strength=10, use_labels=True, random_state=0).fit(X, known)
 places = TSNE(random_state=0).fit_transform(X)
-figure, panels = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(10, 5.4), layout="constrained")
 for panel, labels, title in (
     (panels[0], known, "twenty labels"),
     (panels[1], model.transduction_, "what they say about all samples"),
 ):
     GraphDisplay.from_estimator(model, X, known, points=places, labels=labels, ax=panel, legend=False)
-    panel.set_title(title, size=10)
+    panel.set_title(title)
 given = places[known >= 0]
-panels[0].scatter(*given.T, s=70, facecolors="none", edgecolors="#1d2b4f")
+panels[0].scatter(*given.T, s=90, linewidths=1.5, facecolors="none", edgecolors="#1d2b4f")
 
 # %%
 # What they are worth
@@ -54,7 +54,7 @@ shares = {
     "ConstrainedNMF, 20 labels": np.mean(constrained.transduction_[hidden] == y[hidden]),
     "GraphNMF, 20 labels": np.mean(model.transduction_[hidden] == y[hidden]),
 }
-figure, panel = plt.subplots(figsize=(6.5, 1.8), layout="constrained")
+figure, panel = plt.subplots(figsize=(8, 2.2), layout="constrained")
 bars = panel.barh(list(shares), list(shares.values()), color=["#c9cdd6", "#d9772b", "#3b68c4"])
 panel.bar_label(bars, fmt="{:.0%}", padding=4)
 panel.set(xlim=(0, 1.1), xlabel="accuracy")

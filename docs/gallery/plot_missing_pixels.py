@@ -41,21 +41,24 @@ for i, line in enumerate(filled):
         count[2 * i : 2 * i + SIDE, 2 * j : 2 * j + SIDE] += 1
 completed = np.where(unknown, total / np.maximum(count, 1), photo)
 
-figure, panels = plt.subplots(1, 3, figsize=(12, 3.2), layout="constrained")
-for panel, image, title in (
-    (panels[0], holes, "half of the pixels"),
-    (panels[1], completed, "completed"),
-    (panels[2], photo, "the photograph"),
-):
-    panel.imshow(image, cmap="gray", vmin=0, vmax=1)
-    panel.set_title(title, size=10)
-    panel.set_axis_off()
 inside = unknown & (count > 0)
 print(f"error of an unknown pixel: {np.sqrt(np.mean((completed - photo)[inside] ** 2)):.3f} (0 is black, 1 is white)")
 
 # %%
-# The components: edges and shades in all directions.
+# Before and after
+# ----------------
+# The components are edges and shades in all directions.
 from partwise.plots import ComponentsDisplay
 
-ComponentsDisplay.from_estimator(model, image_shape=(SIDE, SIDE))
+figure, panels = plt.subplots(2, 2, figsize=(9, 6.8), layout="constrained")
+for panel, image, title in (
+    (panels[0, 0], holes, "half of the pixels"),
+    (panels[0, 1], completed, "completed"),
+    (panels[1, 0], photo, "the photograph"),
+):
+    panel.imshow(image, cmap="gray", vmin=0, vmax=1)
+    panel.set_title(title)
+    panel.set_axis_off()
+ComponentsDisplay.from_estimator(model, image_shape=(SIDE, SIDE), n_columns=6, ax=panels[1, 1])
+panels[1, 1].set_title("the components")
 plt.show()

@@ -12,6 +12,7 @@ The images are drawn by this script.
 # %%
 # Draw the figures
 # ----------------
+from colorsys import hls_to_rgb
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -63,7 +64,7 @@ plt.show()
 # ---------
 # Every figure is a sum of five parts, and its code says which: that is why one can read a code. Here every part has a
 # colour, and a pixel of a figure has the colour of the part that draws it.
-colours = plt.get_cmap("turbo")(np.linspace(0.05, 0.95, 17))[:, :3]
+colours = np.array([hls_to_rgb(j / 17, 0.48, 0.75) for j in range(17)])
 shown = np.random.RandomState(0).permutation(256)[:18]
 figure, axes = plt.subplots(3, 6, figsize=(9, 4.5), layout="constrained")
 for panel, i in zip(axes.flat, shown, strict=True):

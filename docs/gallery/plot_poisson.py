@@ -31,9 +31,9 @@ X = rng.poisson(amounts @ truth).astype(float)
 # --------------------
 from partwise import NMF
 
-figure, panels = plt.subplots(3, 1, figsize=(8, 6), sharex=True, layout="constrained")
+figure, panels = plt.subplots(3, 1, figsize=(8, 6.4), sharex=True, layout="constrained")
 panels[0].semilogy(energy, truth.T)
-panels[0].set_title("the three spectra", size=10)
+panels[0].set_title("the three spectra")
 for panel, loss in zip(panels[1:], ("frobenius", "kullback-leibler"), strict=True):
     model = NMF(3, loss=loss, n_init=2, random_state=0).fit(X)
     # The order of components is arbitrary: each spectrum takes the one that resembles it most.
@@ -41,7 +41,7 @@ for panel, loss in zip(panels[1:], ("frobenius", "kullback-leibler"), strict=Tru
     similarity = (truth / np.linalg.norm(truth, axis=1, keepdims=True)) @ unit.T
     found = unit[similarity.argmax(axis=1)] * np.linalg.norm(truth, axis=1, keepdims=True)
     panel.semilogy(energy, np.maximum(found.T, 1e-3))
-    panel.set_title(f"{loss}: cosines with the truth {', '.join(f'{s:.2f}' for s in similarity.max(axis=1))}", size=10)
+    panel.set_title(f"{loss}: cosines {', '.join(f'{s:.2f}' for s in similarity.max(axis=1))}")
     panel.set_ylim(1e-2, 1e3)
 panels[-1].set_xlabel("energy")
 plt.show()

@@ -22,23 +22,23 @@ from partwise import NMF, CauchyNMF
 from partwise.plots import ComponentsDisplay
 
 models = {"NMF": NMF(12, random_state=0), "CauchyNMF": CauchyNMF(12, random_state=0)}
-figure, panels = plt.subplots(2, 1, figsize=(9, 2.4), layout="constrained")
+figure, panels = plt.subplots(2, 1, figsize=(9, 2.8), layout="constrained")
 for panel, (name, model) in zip(panels, models.items(), strict=True):
     ComponentsDisplay.from_estimator(model.fit(X), image_shape=(8, 8), n_columns=12, ax=panel)
     rebuilt = model.inverse_transform(model.embedding_)
     error = np.sqrt(np.mean((rebuilt - clean) ** 2))
-    panel.set_title(f"{name}: error against the clean images {error:.2f}", size=10)
+    panel.set_title(f"{name}: error against the clean images {error:.2f}")
 
 # %%
 # Digits with noise, without it, and rebuilt
 # ------------------------------------------
 shown = slice(0, 12)
 lines = {"given": X, "NMF": None, "CauchyNMF": None, "clean": clean}
-figure, panels = plt.subplots(4, 1, figsize=(9, 4.2), layout="constrained")
+figure, panels = plt.subplots(4, 1, figsize=(9, 4.8), layout="constrained")
 for panel, (name, images) in zip(panels, lines.items(), strict=True):
     if images is None:
         images = models[name].inverse_transform(models[name].embedding_)
     ComponentsDisplay(np.clip(images[shown], 0, 1), image_shape=(8, 8)).plot(panel, n_columns=12)
-    panel.set_title(name, size=10)
+    panel.set_title(name)
 plt.show()
 # sphinx_gallery_thumbnail_number = 2

@@ -27,20 +27,22 @@ warnings.simplefilter("ignore", ConvergenceWarning)  # fits are stopped early on
 # --------------------------------
 # ``scale=None`` with ``solver="multiplicative"`` is the rule of the paper.
 fits = {"paper's rule, free scale": {"solver": "multiplicative", "scale": None}, "scale='auto'": {}}
-figure, panels = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+figure, panels = plt.subplots(2, 1, figsize=(7.4, 5.4), sharex=True, layout="constrained")
 for (name, settings), colour in zip(fits.items(), ("#d9772b", "#3b68c4"), strict=True):
     model = GraphNMF(6, graph_strength=50, max_iter=1000, tol=0, random_state=0, **settings).fit(X)
     history = model.history_
     share = np.array(history["graph"]) / np.array(history["objective"])
     panels[0].loglog(np.arange(1, len(share)), share[1:], color=colour, label=name)
     sweeps = (1, 10, 100, 1000)
-    sizes = []
-    for sweep in sweeps:
-        stopped = GraphNMF(6, graph_strength=50, max_iter=sweep, tol=0, random_state=0, **settings).fit(X)
-        sizes.append(np.linalg.norm(stopped.embedding_))
+    stopped = [
+        GraphNMF(6, graph_strength=50, max_iter=sweep, tol=0, random_state=0, **settings).fit(X)
+        for sweep in sweeps[:-1]
+    ]
+    sizes = [np.linalg.norm(fit.embedding_) for fit in (*stopped, model)]
     panels[1].loglog(sweeps, sizes, color=colour, marker="o")
 for panel, title in zip(panels, ("graph's share of the objective", "size of the codes"), strict=True):
-    panel.set(title=title, xlabel="sweep")
+    panel.set_title(title)
+panels[1].set_xlabel("sweep")
 panels[0].legend(frameon=False)
 plt.show()
 

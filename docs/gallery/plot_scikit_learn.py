@@ -31,7 +31,7 @@ NMF(K, init=(W, H), max_iter=2, tol=0).fit(X)  # the first fit compiles
 # Objective against time, from one start
 # --------------------------------------
 ours = NMF(K, init=(W, H), max_iter=100, tol=0).fit(X)
-figure, panel = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
+figure, panel = plt.subplots(figsize=(7, 4.6), layout="constrained")
 panel.plot(ours.history_["time"], ours.history_["objective"], label="partwise", color="#3b68c4")
 for solver, colour in (("mu", "#2f9e6e"), ("cd", "#d9772b")):
     seconds, objective = [], []
@@ -50,11 +50,11 @@ panel.legend(frameon=False)
 # The same parts
 # --------------
 # Both end at nearly the same components.
-figure, panels = plt.subplots(2, 1, figsize=(9, 2.2), layout="constrained")
+figure, panels = plt.subplots(2, 1, figsize=(9, 2.6), layout="constrained")
 for panel, name, components in (
     (panels[0], "partwise", ours.components_),
     (panels[1], "scikit-learn", theirs.components_),
 ):
     ComponentsDisplay(components, image_shape=(8, 8)).plot(panel, n_columns=20)
-    panel.set_title(name, size=9)
+    panel.set_title(name)
 plt.show()

@@ -40,7 +40,7 @@ figure, panels = plt.subplots(1, 3, figsize=(10, 3.6), layout="constrained")
 for panel, title, labels in (
     (panels[0], "truth", region),
     (panels[1], f"NMF: {clustering_accuracy(region, plain.labels_):.0%} right", plain.labels_),
-    (panels[2], f"GraphNMF on the grid: {clustering_accuracy(region, smooth.labels_):.0%} right", smooth.labels_),
+    (panels[2], f"GraphNMF: {clustering_accuracy(region, smooth.labels_):.0%} right", smooth.labels_),
 ):
     # Clusters get the colour of the region with which they share most spots.
     matched = np.array([np.bincount(region[labels == cluster], minlength=3).argmax() for cluster in range(3)])[labels]
@@ -50,10 +50,11 @@ for panel, title, labels in (
 
 # %%
 # The codes themselves are maps, too: how much of each profile there is at every spot.
-figure, panels = plt.subplots(2, 3, figsize=(8, 5), layout="constrained")
+figure, panels = plt.subplots(2, 3, figsize=(8, 5.6), layout="constrained")
 for line, (name, model) in zip(panels, (("NMF", plain), ("GraphNMF", smooth)), strict=True):
     for j, panel in enumerate(line):
         panel.imshow(model.embedding_[:, j].reshape(SIDE, SIDE), cmap="magma")
-        panel.set_title(f"{name}, component {j}", size=9)
+        panel.set_title(f"{name}, component {j}", size=11)
         panel.set_axis_off()
 plt.show()
+# sphinx_gallery_thumbnail_number = 2

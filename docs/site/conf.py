@@ -46,7 +46,11 @@ myst_heading_anchors = 4
 
 autosummary_generate = True
 autosummary_imported_members = True
-autodoc_typehints = "none"  # types are in the docstrings; signatures stay readable
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_display_short_literal_types = True
+python_maximum_signature_line_length = 88  # longer ones have a line for every parameter
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
@@ -56,13 +60,18 @@ sphinx_gallery_conf = {
     "filename_pattern": r"plot_\w+\.py",
     "within_subsection_order": ExplicitOrder(
         [
-            f"plot_{name}.py"
-            for name in (
-                *("parts", "topics", "auto", "rank", "labels", "spatial", "missing_pixels", "poisson", "robust"),
-                *("groups", "kernel", "scale", "custom_term", "scikit_learn"),
-            )
+            *(
+                f"plot_{name}.py"
+                for name in (
+                    *("parts", "topics", "auto", "rank", "consensus", "labels", "spatial", "missing_pixels", "poisson"),
+                    *("robust", "groups", "kernel", "scale", "custom_term", "scikit_learn"),
+                )
+            ),
+            "*",  # examples that are new
         ]
     ),
+    "reset_modules": ("matplotlib", "building.pictures.style"),
+    "image_srcset": ["2x"],
     "download_all_examples": False,
     "write_computation_times": False,
     "show_signature": False,
@@ -82,6 +91,7 @@ warnings.filterwarnings("ignore", category=partwise.exceptions.DuplicateComponen
 html_theme = "pydata_sphinx_theme"
 html_title = "partwise"
 html_static_path = ["_static"]
+html_logo = html_favicon = "_static/logo.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_context = {"default_mode": "auto"}
@@ -104,5 +114,6 @@ def setup(app):
     reference.write()  # now: autosummary knows only pages that are there before the build begins
     app.connect("builder-inited", pictures.make)
     app.connect("autodoc-process-docstring", docstrings.keep_formulas, priority=100)
+    app.connect("autodoc-process-signature", docstrings.shorten_types)
     app.connect("autodoc-skip-member", docstrings.skip_inherited)
     app.connect("include-read", included.turn_links)

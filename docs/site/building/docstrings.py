@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 HEADING = re.compile(r"-{3,}$")
+ARRAY = re.compile(r"~?(?:numpy\.)?ndarray\[.*?dtype\[~?(?:typing\.)?Any\]\]")
+ANY = re.compile(r": ~?(?:typing\.)?Any(?=[ ,)])")
 
 
 def keep_formulas(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -26,6 +28,14 @@ def _inside(kept: list[str]) -> bool:
     """Whether the last line that is not blank belongs to a block, a list or a directive."""
     last = next((line for line in reversed(kept) if line.strip()), "")
     return last.startswith((" ", "- ", "* ", "..", "::")) or last.endswith("::")
+
+
+def shorten_types(
+    app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, result: str | None
+) -> tuple[str | None, str | None]:
+    """Arrays without the types of their shape and entries, and no types where anything is accepted."""
+    shown = [None if text is None else ARRAY.sub("ndarray", text) for text in (signature, result)]
+    return ANY.sub("", shown[0]) if shown[0] else shown[0], None if shown[1] in ("None", "Any") else shown[1]
 
 
 def skip_inherited(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:

@@ -16,7 +16,9 @@ PAGES = {
     "docs/reliability.md": "inside/reliability.md",
     "docs/quality.md": "inside/quality.md",
     "docs/counts.md": "inside/counts.md",
+    "docs/many.md": "inside/many.md",
     "docs/scale.md": "inside/scale.md",
+    "docs/cluster.md": "inside/cluster.md",
     "docs/reproduction/README.md": "inside/papers.md",
     **{
         f"docs/reproduction/{name}.md": f"inside/papers-{name}.md"

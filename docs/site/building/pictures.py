@@ -23,6 +23,22 @@ GROUPS = np.array([[1.0, 0.15], [0.6, 0.6], [0.15, 1.0]])
 EACH = 15
 
 
+def style(settings: Any = None, example: Any = None) -> None:
+    """Larger letters and no boxes around charts; the gallery's pictures are also shown as thumbnails."""
+    from cycler import cycler
+    from matplotlib import pyplot
+
+    pyplot.rcParams.update(
+        {
+            "font.size": 12,
+            "axes.titlesize": 13,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.prop_cycle": cycler(color=PALETTE),
+        }
+    )
+
+
 def make(app: Any = None) -> None:
     """Draw every picture that is not there."""
     FOLDER.mkdir(exist_ok=True)
@@ -89,6 +105,9 @@ METHODS = {
     "local-similarity-nmf": _codes("LocalSimilarityNMF", started=False),
     "orthogonal-nmf": _codes("OrthogonalNMF", started=False),
     "sparseness-nmf": _codes("SparsenessNMF", started=False, codes_sparseness=0.5),
+    "convex-nmf": _codes("ConvexNMF", started=False),
+    "concept-factorization": _codes("ConceptFactorization", started=False),
+    "kernel-graph-nmf": _codes("KernelGraphNMF", started=False, graph_strength=1.0),
 }
 
 

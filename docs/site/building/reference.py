@@ -27,7 +27,14 @@ PAGES: dict[str, tuple[str, tuple[tuple[str, str, tuple[str, ...] | None], ...]]
             ("## Warnings", "partwise.exceptions", None),
         ),
     ),
-    "terms": ("Terms and domains", (("## Terms", "partwise.terms", None), ("## Domains", "partwise.domains", None))),
+    "terms": (
+        "Terms and domains",
+        (
+            ("## Terms", "partwise.terms", None),
+            ("## Matrices that couple samples", "partwise.core.rows", ("Cliques", "Diagonal", "Links")),
+            ("## Domains", "partwise.domains", None),
+        ),
+    ),
     "graphs": ("Graphs", (("", "partwise.graphs", None),)),
     "selection": ("Selection", (("", "partwise.selection", None),)),
     "plots": ("Plots", (("", "partwise.plots", None),)),
@@ -46,7 +53,11 @@ PAGES: dict[str, tuple[str, tuple[tuple[str, str, tuple[str, ...] | None], ...]]
     "solvers": (
         "Solvers and testing",
         (
-            ("## Problems as values", "partwise.solvers", ("Options", "Problem", "solve")),
+            (
+                "## Problems as values",
+                "partwise.solvers",
+                ("Minimum", "Options", "Problem", "Result", "solve", "solve_many"),
+            ),
             ("## Checks", "partwise.testing", ("all_estimators", "check_term")),
         ),
     ),
