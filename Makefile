@@ -57,7 +57,7 @@ mutation: $(READY)
 # Fits that are killed and resumed, and fits whose workers are killed, compared with uninterrupted fits.
 kills: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python tests/callbacks/kill_trials.py --trials 42 --record
-	OMP_NUM_THREADS=1 $(BIN)/python tests/core/worker_kill_trials.py --trials 20
+	OMP_NUM_THREADS=1 $(BIN)/python tests/core/worker_kill_trials.py --trials 21 --record
 	$(BIN)/python -m docs.quality
 
 # Damaged and hostile input for everything that reads files or graphs; SECONDS for each of the targets.

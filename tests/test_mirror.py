@@ -58,6 +58,7 @@ ELSEWHERE = {
     "report/learned": "report/test_saving, report/test_in_browser",
     "report/reproduction": "experiments/test_results, report/test_in_browser",
     "selection/grids": "selection/test_choice",
+    "selection/record": "selection/test_choice, plots/test_views",
     "selection/trials": "selection/test_choice",
     "solvers/starting": "solvers/test_starts, solvers/test_loop",
     "solvers/systems": "solvers/test_masks, kernels/test_kernels",

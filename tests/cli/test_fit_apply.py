@@ -184,6 +184,18 @@ def test_tables_are_matched_by_columns(capsys, here):
     assert (code, err) == (2, "partwise apply: d has no column 'q', which the model was fitted with.\n")
 
 
+def test_components_of_a_table_are_shown_by_columns(capsys, here):
+    """Columns named like stop words are shown; empty cells are unknown if one says so."""
+    rows = "".join(f"{i},{10 * (i % 2)},{10 - 10 * (i % 2)},\n" for i in range(12))
+    (here / "plots.csv").write_text("place,oak,the,yew\n" + rows + "x,10,0,2\n")
+    fit = ["fit", "NMF", "plots.csv", "--components", "2", "--output", "m.npz"]
+    assert "--set missing=nan" in run(capsys, *fit)[2]
+    assert "--set missing=nan" in run(capsys, "compare", "plots.csv", "--components", "2")[2]
+    out = run(capsys, *fit, "--set", "missing=nan")[1]
+    leading = {line.split(": ")[1].split(",")[0] for line in out.splitlines() if line.startswith("component ")}
+    assert leading == {"oak", "the"}
+
+
 def test_names_of_samples_are_kept(capsys, here):
     for name in ("b/1.txt", "b/2.txt", "c/=1.txt"):
         (here / "texts" / name).parent.mkdir(parents=True, exist_ok=True)

@@ -22,15 +22,25 @@ from browser import Browser, find_browser
 PAGES = {
     "start": "index.html",
     "which-method": "which-method.html",
-    "guide": "guide/clustering.html",
+    "guide": "guide/index.html",
+    "page": "guide/large-data.html",
     "gallery": "gallery/index.html",
     "example": "gallery/plot_auto.html",
     "api": "api/generated/partwise.GraphNMF.html",
+    "function": "api/generated/partwise.solvers.solve_many.html",
     "inside": "inside/methods.html",
 }
 WIDTHS = (390, 800, 1400)
 SOUGHT = "graph_strength"
 SECONDS = 20
+# The first text that ends beyond the screen, unless it is in something that scrolls.
+CUT_OFF = """
+    [...document.querySelectorAll('.bd-article :is(p, dt, td, th, li, h1, h2, h3)')].find(e => {
+        for (let box = e; !box.matches('.bd-article'); box = box.parentElement)
+            if (['auto', 'scroll'].includes(getComputedStyle(box).overflowX)) return false;
+        return e.getBoundingClientRect().right > innerWidth + 1;
+    })?.textContent.trim().slice(0, 40) ?? ''
+"""
 
 
 class Page(HTMLParser):
@@ -88,6 +98,8 @@ def troubles(site, address, pictures):
                     wide = browser.ask("document.documentElement.scrollWidth")
                     if wide > width:
                         yield f"{page} is {wide} wide on a screen of {width}"
+                    if cut := browser.ask(CUT_OFF):
+                        yield f"{page}, {width} wide, is cut off at “{cut}”"
                     loaded = (
                         "[...document.images].every(i => i.loading == 'lazy' || (i.complete && i.naturalWidth > 0))"
                     )

@@ -1,6 +1,7 @@
 """Every Python block of the site's pages runs as written, and the site names every public name."""
 
 import importlib
+import inspect
 import re
 import warnings
 from pathlib import Path
@@ -47,6 +48,43 @@ def test_reference_has_every_room(monkeypatch):
     assert sorted([*named, "__version__"]) == sorted(partwise.__all__)
     assert reference.public_names("partwise.exceptions") == ["DuplicateComponentsWarning"]
     assert set(reference.public_names("partwise.domains")) >= {"Domain", "Simplex", "Fixed"}
+
+
+def documented(thing):
+    """Names in the sections of parameters and attributes of a docstring."""
+    text = inspect.getdoc(thing) or ""
+    sections = re.findall(
+        r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", text, re.DOTALL | re.MULTILINE
+    )
+    lines = re.findall(r"^([*\w][^:\n]*?)(?: :.*)?$", "\n".join(sections), re.MULTILINE)
+    return {name.strip().lstrip("*") for line in lines for name in line.split(",")}
+
+
+def public_things():
+    """Every function and class of the reference, and the public methods of estimators, by name."""
+    for _, parts in importlib.import_module("building.reference").PAGES.values():
+        for _, module, names in parts:
+            offered = importlib.import_module("building.reference").public_names(module) if names is None else names
+            for name in offered:
+                thing = getattr(importlib.import_module(module), name)
+                if callable(thing) and not (inspect.isclass(thing) and issubclass(thing, Exception)):
+                    yield f"{module}.{name}", thing
+                if module == "partwise" and inspect.isclass(thing):
+                    methods = inspect.getmembers(thing, inspect.isfunction)
+                    own = [pair for pair in methods if pair[0][0] != "_" and pair[1].__module__.startswith("partwise")]
+                    yield from ((f"{module}.{name}.{method}", function) for method, function in own)
+
+
+def test_every_parameter_is_documented(monkeypatch):
+    monkeypatch.syspath_prepend(SITE)
+    without = {}
+    for name, thing in public_things():
+        if inspect.isclass(thing) and getattr(thing, "_is_protocol", False):
+            continue  # it has no parameters
+        parameters = set(inspect.signature(thing).parameters) - {"self"}
+        if missing := parameters - documented(thing):
+            without[name] = sorted(missing)
+    assert not without
 
 
 def test_pictures_of_the_guide_are_made_by_an_example():

@@ -1,5 +1,7 @@
 """Displays of fitted models: what they draw, and where."""
 
+import sys
+
 import matplotlib
 import numpy as np
 import pytest
@@ -16,12 +18,14 @@ from partwise.plots import (
     ConvergenceDisplay,
     GraphDisplay,
     SelectionDisplay,
+    StabilityDisplay,
     picture_bytes,
     top_features,
 )
-from partwise.selection import Consensus
+from partwise.selection import Consensus, RankStability
 
 matplotlib.use("agg")
+TWO_RUNS = Consensus(np.array([[0, 0, 1, 1], [0, 1, 1, 1]]), 2, np.arange(4))
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +128,9 @@ def test_consensus_has_clusters_adjacent():
     assert np.array_equal(display.image_.get_array(), np.kron(np.eye(2), np.ones((2, 2))))
 
 
-@pytest.mark.parametrize("kind", ["components", "bars", "convergence", "codes", "graph", "selection"])
+@pytest.mark.parametrize(
+    "kind", ["components", "bars", "convergence", "codes", "graph", "selection", "consensus", "stability"]
+)
 def test_all_draw_into_given_axes_and_open_no_window(kind, model, X):
     figure = Figure()
     ax = figure.add_subplot()
@@ -135,6 +141,8 @@ def test_all_draw_into_given_axes_and_open_no_window(kind, model, X):
         "codes": lambda: CodesDisplay.from_estimator(model, max_samples=20, ax=ax),
         "graph": lambda: GraphDisplay.from_estimator(model, X, points=model.embedding_[:, :2], ax=ax),
         "selection": lambda: SelectionDisplay.from_estimator(model, ax=ax),
+        "consensus": lambda: ConsensusDisplay.from_consensus(TWO_RUNS, ax=ax),
+        "stability": lambda: StabilityDisplay(*np.ones((5, 2)), 1).plot(ax),
     }[kind]()
     assert display.figure_ is figure
     assert drawn(display)
@@ -165,3 +173,24 @@ def test_what_cannot_be_drawn_is_refused(model, X):
         CodesDisplay.from_estimator(model, [0, 1, 2])
     with pytest.raises(ValueError, match=r"points has shape \(4, 3\)"):
         GraphDisplay(np.eye(4), np.zeros((4, 3))).plot()
+
+
+def test_without_matplotlib_they_say_what_to_install(model, X, monkeypatch):
+    stability = RankStability(*np.ones((5, 2)), 1)
+    draws = (
+        lambda: ComponentsDisplay.from_estimator(model),
+        lambda: ComponentsDisplay.from_estimator(model, image_shape=(8, 8)),
+        lambda: ConvergenceDisplay.from_estimator(model),
+        lambda: CodesDisplay.from_estimator(model),
+        lambda: GraphDisplay.from_estimator(model, X),
+        lambda: SelectionDisplay.from_estimator(model),
+        lambda: ConsensusDisplay.from_consensus(TWO_RUNS),
+        model.selection_.plot,
+        TWO_RUNS.plot,
+        stability.plot,
+    )
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    for draw in draws:
+        with pytest.raises(ModuleNotFoundError, match="Plots need matplotlib"):
+            draw()

@@ -15,7 +15,7 @@ from partwise.plots import (
     top_features,
     views,
 )
-from partwise.selection import Consensus, EntryValidation, RankEvidence
+from partwise.selection import Consensus, EntryValidation, RankEvidence, RankStability
 
 
 @pytest.fixture(scope="module")
@@ -41,17 +41,21 @@ def results(model):
         "consensus": (Consensus(np.array([[0, 0, 1, 1], [0, 1, 1, 1]]), 2, np.arange(4)), 1),
         "validation": (validation, 0),
         "ranks": (RankEvidence(np.array([2, 3]), validation, ones, ones, ones, ones, ones), 1),
+        "stability": (RankStability(np.array([2, 3]), ones, ones, ones, ones, 3), 1),
         "history": (model.history_, 0),
         "features": (top_features(model, [f"<b>{f}</b>" for f in range(6)], 2), 0),
     }
 
 
-@pytest.mark.parametrize("kind", ["selection", "consensus", "validation", "ranks", "history", "features"])
+@pytest.mark.parametrize("kind", ["selection", "consensus", "validation", "ranks", "stability", "history", "features"])
 def test_views_are_whole_and_have_their_pictures(model, kind):
+    """Pictures are part of the view alone: a figure left with pyplot would be shown a second time."""
+    pyplot.close("all")
     result, n_pictures = results(model)[kind]
     page = read(result)
     assert len(page.findall(".//table")) == 1
     assert len(page.findall(".//img")) == n_pictures
+    assert not pyplot.get_fignums()
 
 
 def test_choices_are_bold_and_text_stays_text(model):

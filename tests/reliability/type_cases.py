@@ -97,7 +97,7 @@ REFUSED = {
     "records": (lambda: np.zeros(15, dtype=[("a", float), ("b", float)]), (TypeError, ValueError), ""),
     "None": (lambda: None, (TypeError, ValueError), ""),
     "a number": (lambda: 3.0, ValueError, ""),
-    "a string": (lambda: "digits", ValueError, ""),
+    "a string": (lambda: "digits", TypeError, "path"),
     "a dict": (lambda: {"X": X}, (TypeError, ValueError), ""),
     "a function": (lambda: np.sum, (TypeError, ValueError), ""),
     "rows of different lengths": (lambda: [[1.0, 2.0], [3.0]], ValueError, ""),

@@ -59,7 +59,7 @@ def test_page_of_a_comparison(tmp_path):
 def test_a_comparison_opens_with_who_won(tmp_path):
     methods = {"good": NMF(3, max_iter=20, tol=0, random_state=0), "poor": NMF(1, max_iter=2, tol=0, random_state=0)}
     for labels, sentence in ((y, r"good is best: [\d.]+% of the samples"), (None, r"Without labels: \w+ has the best")):
-        found = save_comparison_page(tmp_path / "page.html", X, labels, methods, n_components=3)
+        found = save_comparison_page(tmp_path / "page.html", X, labels, methods)
         text = (tmp_path / "page.html").read_text("utf-8")
         assert re.search(sentence, text)
         assert text.index('id="components"') < text.index('id="map"') < text.index('id="convergence"')
@@ -68,7 +68,7 @@ def test_a_comparison_opens_with_who_won(tmp_path):
 
 def topics(path, models, samples, **options):
     """Lines of words under the tabs, and the page."""
-    save_comparison_page(path, samples, None, models, n_components=2, **options)
+    save_comparison_page(path, samples, None, models, **options)
     text = path.read_text("utf-8")
     assert text.count('type="radio"') == len(models)
     assert text.count(" checked") == 1

@@ -39,7 +39,8 @@ classes.
 Prints accuracy (clusters matched to classes), accuracy on the unlabelled
 samples only, normalised mutual information (by the larger entropy), purity and
 time, and writes a page that shows how the methods converge, what they learn and
-what they confuse. Data without labels have no scores, and need --components.
+what they confuse. Data without labels need --components; their scores are the
+four criteria by which "auto" chooses.
 
 Codes are clustered by k-means with 20 restarts. Only ConstrainedNMF sees
 labels. The time runs from the data to the clusters, on one thread;

@@ -36,7 +36,7 @@ of the file. Parameters of the method are set by name, as in
   partwise fit GraphNMF faces.npz --components 40 --set graph_strength=5 \\
       --set solver=multiplicative --output faces-model.npz
 """
-WORDS_SHOWN = 10
+NAMES_SHOWN = 10
 # Python's spelling of what JSON spells differently.
 WORDS = {"True": True, "False": False, "None": None, "inf": float("inf")}
 
@@ -91,15 +91,16 @@ def run(options: argparse.Namespace) -> None:
         say(*(f"chosen: {block.splitlines()[0]}" for block in str(model.selection_).split("\n\n")))
     if hasattr(model, "n_iter_"):
         say(f"{options.method}: {model.n_iter_} sweeps, objective {model.objective_:.6g} ({model.stop_reason_})")
-    if sp.issparse(data.X) and data.terms is not None and hasattr(model, "components_"):
-        say(*top_words(model.components_, data.terms, listed(stop_words(options))))
+    if data.terms is not None and hasattr(model, "components_"):
+        without = listed(stop_words(options)) if sp.issparse(data.X) else ()  # columns may be named like stop words
+        say(*top_features(model.components_, data.terms, without))
     say(f"model written to {options.output}")
 
 
-def top_words(components: Array, words: Sequence[str], without: Collection[str]) -> list[str]:
-    """A line per component with its most heavily weighted words, but without some."""
+def top_features(components: Array, names: Sequence[str], without: Collection[str]) -> list[str]:
+    """A line per component with its most heavily weighted words or columns, but without some."""
     return [
-        f"component {number}: {', '.join(leading_names(weights, words, WORDS_SHOWN, without))}"
+        f"component {number}: {', '.join(leading_names(weights, names, NAMES_SHOWN, without))}"
         for number, weights in enumerate(np.asarray(components))
     ]
 

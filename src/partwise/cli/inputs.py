@@ -72,7 +72,10 @@ def load(text: str, options: argparse.Namespace) -> DataSet:
         raise CommandError(str(error)) from None
     values = data.X.data if sp.issparse(data.X) else data.X
     if not np.isfinite(values).all():
-        raise CommandError(f"{text} has missing or infinite entries; all methods need every entry.")
+        raise CommandError(
+            f"{text} has missing or infinite entries; all methods need every entry. Where they are empty cells or NaN, "
+            "partwise fit NMF --set missing=nan leaves them out of the fit."
+        )
     if values.size and values.min() < 0:
         raise CommandError(f"{text} has negative entries; non-negative factorisations cannot represent them.")
     if not values.any():

@@ -29,7 +29,12 @@ class DataSetError(Exception):
 
 
 def user_folder(folder: str | Path | None = None) -> Path | None:
-    """The folder the user names: the argument, or else the variable PARTWISE_DATA."""
+    """The folder the user names: the argument, or else the variable PARTWISE_DATA.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+    """
     named = folder if folder is not None else os.environ.get(FOLDER_VARIABLE)
     return Path(named) if named else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,12 @@ PALETTE = (
 UNKNOWN = "#c9cdd6"
 
 
+def check_installed() -> None:
+    """Say what plots need, where it is not installed; called before a figure is made."""
+    if find_spec("matplotlib") is None:
+        raise ModuleNotFoundError("Plots need matplotlib, which is not installed: pip install 'partwise[cli]'.")
+
+
 def shading() -> Any:
     """The colour map of all pictures, from ground (0) to ink (1); nothing where there is no number."""
     from matplotlib.colors import LinearSegmentedColormap
@@ -40,6 +47,7 @@ class Canvas:
     """
 
     def __init__(self, width: int, height: int):
+        check_installed()
         from matplotlib.figure import Figure
 
         self._width, self._height = width, height

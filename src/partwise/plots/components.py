@@ -154,27 +154,28 @@ class ComponentsDisplay:
         for j, caption in enumerate(self.captions or ()):
             row, column = divmod(j, n_columns)
             at = (column * (width + gap) + width / 2 - 0.5, row * (height + foot) + height - 0.3)
-            panel.text(*at, caption, size=7, color=INK, ha="center", va="top", parse_math=False)
+            panel.text(*at, caption, size=8, color=INK, ha="center", va="top", parse_math=False)
         blank(panel)
         self.axes_ = np.array([panel], dtype=object)
 
     def _draw_bars(self, ax: Any, n_columns: int, n_features: int) -> None:
-        from matplotlib.ticker import MaxNLocator, PercentFormatter
-
         top = top_features(self.components, self.feature_names, n_features)
         k = len(top.names)
         n_columns = min(n_columns, k)
         axes = panels(ax, -(-k // n_columns), n_columns).ravel() if np.ndim(ax) == 0 else panels(ax, 1, k).ravel()
+        from matplotlib.ticker import MaxNLocator, PercentFormatter
+
         self.bars_ = []
         for j, panel in enumerate(axes[:k]):
             places = np.arange(top.names.shape[1])
             self.bars_.append(panel.barh(places, top.shares[j], color=PALETTE[j % len(PALETTE)]))
             panel.set_yticks(places, top.names[j], parse_math=False)
             panel.invert_yaxis()
-            panel.set_title(self.captions[j] if self.captions else f"component {j}", size=9, color=INK)
+            panel.set_title(self.captions[j] if self.captions else f"component {j}", size=10, color=INK)
             panel.xaxis.set_major_locator(MaxNLocator(4))
             panel.xaxis.set_major_formatter(PercentFormatter(1.0))
             soften(panel)
+            panel.tick_params(axis="y", length=0, labelsize=9, labelcolor=INK)
             panel.spines[["top", "right"]].set_visible(False)
         for panel in axes[k:]:
             panel.set_axis_off()

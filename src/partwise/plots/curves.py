@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..core.types import Array
-from .canvas import DPI, INK, MUTED, PAPER
+from .canvas import DPI, INK, MUTED, PAPER, check_installed
 from .choices import ConsensusDisplay, SelectionDisplay
 from .panels import soften
 
@@ -22,7 +22,17 @@ PANEL_WIDTH, PANEL_HEIGHT, MATRIX = 380, 300, 560
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A line of a figure: values over places, with the half length of error bars."""
+    """A line of a figure.
+
+    Attributes
+    ----------
+    name : str
+        The title of its panel.
+    places, values : ndarray of shape (n,)
+        What is drawn over what.
+    error : ndarray of shape (n,), optional
+        Half the length of the error bars.
+    """
 
     name: str
     places: Array
@@ -90,6 +100,7 @@ def draw_consensus(matrix: Array, cophenetic: float) -> Figure:
 
 
 def _figure(width: int, height: int) -> Figure:
+    check_installed()
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor=PAPER, layout="constrained")

@@ -110,13 +110,13 @@ class GraphDisplay:
         -------
         self
         """
-        from matplotlib.collections import LineCollection
-
         edges = sp.triu(sp.coo_array(self.graph), k=1)
         points = np.asarray(self.points, np.float64)
         if points.shape != (edges.shape[0], 2):
             raise ValueError(f"points has shape {points.shape}; a graph of {edges.shape[0]} samples needs two columns.")
         self.ax_ = one_panel(ax, (5.2, 4.2))
+        from matplotlib.collections import LineCollection
+
         self.figure_ = self.ax_.figure  # type: ignore[assignment]  # the figure, not a part of it
         ends = np.stack([points[edges.row], points[edges.col]], axis=1)
         darkness = 0.15 + 0.55 * edges.data / max(edges.data.max(initial=0.0), 1e-300)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.types import Array
-from .canvas import MUTED, RULE
+from .canvas import MUTED, RULE, check_installed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +20,7 @@ def one_panel(ax: Axes | None, size: tuple[float, float]) -> Axes:
     """The given axes, or the axes of a new figure of this size in inches."""
     if ax is not None:
         return ax
+    check_installed()
     from matplotlib import pyplot
 
     return pyplot.subplots(figsize=size, layout="constrained")[1]
@@ -39,6 +40,7 @@ def panels(ax: Any, n_rows: int, n_columns: int) -> Array:
     axes : ndarray of Axes, shape (n_rows, n_columns)
     """
     if ax is None:
+        check_installed()
         from matplotlib import pyplot
 
         size = (n_columns * PANEL_WIDTH, n_rows * PANEL_HEIGHT)
@@ -58,7 +60,7 @@ def panels(ax: Any, n_rows: int, n_columns: int) -> Array:
 
 def soften(panel: Axes) -> None:
     """Quiet frames and numbers, so that the data stand out."""
-    panel.tick_params(which="both", labelsize=7, colors=MUTED)
+    panel.tick_params(which="both", labelsize=8, colors=MUTED)
     for spine in panel.spines.values():
         spine.set_color(RULE)
 

@@ -11,8 +11,10 @@ from .panels import one_panel, soften
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.container import ErrorbarContainer
     from matplotlib.figure import Figure
 
+# In inches.
 SIZE = (4.2, 2.8)
 
 
@@ -37,6 +39,8 @@ class StabilityDisplay:
         With the stability.
     loss_ax_ : matplotlib Axes
         With the loss, over the same numbers.
+    curves_ : list of matplotlib ErrorbarContainer
+        Of the stability and of the loss.
     """
 
     n_components: Array
@@ -49,6 +53,7 @@ class StabilityDisplay:
     figure_: Figure = field(init=False, repr=False)
     ax_: Axes = field(init=False, repr=False)
     loss_ax_: Axes = field(init=False, repr=False)
+    curves_: list[ErrorbarContainer] = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> StabilityDisplay:
@@ -91,8 +96,10 @@ class StabilityDisplay:
             (self.ax_, self.stability, self.stability_error, INK, "stability of components"),
             (self.loss_ax_, self.loss, self.loss_error, SHADES[2], "loss on hidden entries"),
         )
+        self.curves_ = []
         for panel, values, error, colour, name in curves:
-            panel.errorbar(self.n_components, values, error, color=colour, marker="o", markersize=3, capsize=2)
+            curve = panel.errorbar(self.n_components, values, error, color=colour, marker="o", markersize=3, capsize=2)
+            self.curves_.append(curve)
             panel.set_ylabel(name, size=8, color=colour)
             soften(panel)
         self.loss_ax_.spines["right"].set_visible(True)
