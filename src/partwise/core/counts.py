@@ -42,8 +42,14 @@ class CountRows(NamedTuple):
 
     @property
     def entries(self) -> tuple[Any, ...]:
-        """Everything except the rows, as compiled loops need it."""
-        return self[1:]
+        """Everything except the rows, always of the same types: loops are compiled for each combination of them."""
+        return self.indptr.astype(np.int64, copy=False), self.indices, _read_only(self.counts), _read_only(self.values)
+
+
+def _read_only(values: Array) -> Array:
+    same = values.view()
+    same.flags.writeable = False
+    return same
 
 
 class Counts(ABC):

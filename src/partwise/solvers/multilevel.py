@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.indices import countable, narrow
 from ..core.rows import Cliques, Links, RowMatrix
 from ..core.types import Array
 
@@ -56,7 +57,8 @@ class Level:
     def __init__(self, off: Any, cliques: Cliques | None = None):
         from ..kernels.descent import colour_rows
 
-        self.off = off
+        # Kernels are compiled for each width of the indices: most graphs share one.
+        self.off = off = narrow(off, "a graph") if countable(off) else off
         self.cliques = Cliques(np.full(off.shape[0], -1, np.intp), 0.0, off.dtype) if cliques is None else cliques
         colour = colour_rows(off.indptr, off.indices, self.cliques.groups, self.cliques.n_groups)
         self._order = np.argsort(colour, kind="stable")

@@ -176,7 +176,7 @@ class Newton(Extrapolating):
         F, G = np.array(state[factor], order="C"), np.ascontiguousarray(state[OTHER[factor]])
         stretching = factor == COMPONENTS and self._on_simplex
         system = self._stretched(state) if stretching else system_of(self._objective, state, factor)
-        linear = np.ascontiguousarray(form.linear - 2 * system.push)
+        linear = np.ascontiguousarray(form.linear - 2 * system.push, F.dtype)
         # Only the logarithms of the components are of use: those of a sweep's end.
         links, logs = self._chain.of(system.coupled, F), np.empty(len(F) if factor == COMPONENTS else 0)
         domain = self._objective.domains[factor]
