@@ -19,7 +19,7 @@ DENSE = rng.random((500, 3)) @ rng.random((3, WIDTH)) + 0.1 * rng.random((500, W
 HOLES = np.where(rng.random(DENSE.shape) < 0.2, np.nan, DENSE)
 SPARSE = sp.random_array((500, WIDTH), density=0.3, format="csr", rng=rng)
 SIZES = (PIECE, 0, PIECE, 500 - 2 * PIECE)
-SETTINGS = {"init": "random", "random_state": 0, "max_iter": 14, "tol": 0}
+SETTINGS = {"init": "random", "random_state": 0, "max_iter": 9, "tol": 0}
 
 
 @pytest.fixture(autouse=True)

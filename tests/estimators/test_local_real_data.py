@@ -26,7 +26,7 @@ def test_local_learning(name, how):
     """LLNMF Sec. 4.3: μ 0.1 … 1000, 5 … 80 neighbours; Gaussian kernel."""
     X, _ = images(name, 90, every=10 if name == "pix" else 2)
     for n_neighbors in (5, 20, 80):
-        for strength in (0.1, 1.0, 10.0, 100.0, 500.0, 1000.0):
+        for strength in (0.1, 10.0, 1000.0):
             model = LocalLearningNMF(10, local_strength=strength, n_neighbors=n_neighbors, kernel="rbf", **how)
             assert_no_rise(model.set_params(init="random", random_state=0, tol=0, max_iter=SWEEPS).fit(X), X)
 

@@ -189,7 +189,7 @@ def test_against_a_generic_solver(case, loss):
     if loss == 1 and (components.signed or components == UnitNorm()):
         pytest.skip("refused")
     terms = [Frobenius() if loss == 2 else BetaDivergence(1.0), NeighborGraph(0.2, graph=CHAIN)]
-    result, objective = fit(SMALL, terms, codes, components, sweeps=20000, tol=1e-10)
+    result, objective = fit(SMALL, terms, codes, components, sweeps=4000, tol=1e-10)
     end = result.state
 
     def value(z):
