@@ -42,7 +42,8 @@ def test_a_strength_is_chosen_and_explained(estimator, parameter):
     assert path.chosen in path.values
     assert (np.diff(path.values) > 0).all()
     assert path.values[0] == 0
-    assert all(values.shape == (len(path.values), 2) for values in path.criteria.values())
+    starts = 3 if parameter == "graph_strength" else 2
+    assert all(values.shape == (len(path.values), starts) for values in path.criteria.values())
     assert path.stability.shape == path.values.shape
     assert parameter in str(model.selection_)
     assert adjusted_rand_score(y, model.labels_) > 0.8
@@ -70,7 +71,7 @@ def test_selection_goes_when_nothing_is_open():
 
 
 def _best_as_it_stands(_, rows):
-    place = divmod(int(choice.losses(rows, rows).argmin()), 2)
+    place = divmod(int(choice.losses(rows, rows).argmin()), len(rows[0]))
     return place, rows[place[0]][place[1]]
 
 
@@ -124,7 +125,7 @@ def test_ends_decide_and_not_how_trials_stood_on_the_way(monkeypatch, supporters
     recipe = GraphNMF(4, graph_strength="auto", random_state=0)
     made = choice.choose(recipe.problem(X), open_parameters)
     path = made.selection.paths[0]
-    value, start = divmod(int(losses(paths[0], paths[0]).argmin()), 2)
+    value, start = divmod(int(losses(paths[0], paths[0]).argmin()), len(paths[0][0]))
     assert value > 0
     assert path.chosen == path.values[value]
     assert [end.parameters["graph_strength"] for end in ends] == [path.chosen] * 2
@@ -327,6 +328,53 @@ def test_whatever_is_open_is_chosen_on_a_sample_of_many_rows(monkeypatch, method
     model = method(**{**fixed, parameter: "auto"}, random_state=0).fit(X)
     assert (model.selection_.n_rows, len(model.embedding_)) == (100, 160)
     assert model.selection_.choice[parameter] == model.selection_.paths[0].chosen
+
+
+@pytest.mark.parametrize(
+    ("method", "given"),
+    [
+        *(
+            (method, given)
+            for method in (GraphNMF, LocalLearningNMF, LocalCoordinateNMF)
+            for given in ("init", "weights")
+        ),
+        *((method, "labels") for method in (GraphNMF, LocalCoordinateNMF)),
+    ],
+)
+def test_what_is_given_for_every_sample_goes_with_those_of_the_sample(monkeypatch, method, given):
+    monkeypatch.setattr(choice, "MOST_ROWS", 100)
+    rng = np.random.RandomState(0)
+    start = rng.uniform(size=(160, 4)), rng.uniform(size=(4, 64))
+    model = method(4, init=start if given == "init" else "auto", max_iter=20, tol=1e-3, random_state=0)
+    if given == "labels":
+        model.set_params(use_labels=True)
+    known = np.where(np.arange(160) % 8 == 0, y, -1) if given == "labels" else None
+    model.fit(X, known, sample_weight=np.linspace(0, 1, 160) if given == "weights" else None)
+    assert (model.selection_.n_rows, len(model.embedding_)) == (100, 160)
+    assert adjusted_rand_score(y, model.labels_) > 0.5
+
+
+@pytest.mark.parametrize("method", [GraphNMF, LocalCoordinateNMF])
+def test_a_fit_from_the_cut_of_the_graph_is_tried_at_every_strength(method):
+    """Two groups of very different sizes, which share all features but are not linked: the cut alone knows them."""
+    sizes = 150, 10
+    groups = np.repeat([0, 1], sizes)
+    data = np.random.RandomState(0).uniform(0.5, 1, size=(160, 12))
+    graph = sp.block_diag([np.ones((n, n)) - np.eye(n) for n in sizes], format="csr")
+    strengths = {**fixed_strengths(method), "graph_strength": 1.0}
+    run = trials.Trials(method(2, **strengths, graph=graph, random_state=0).problem(data))
+    rows = choice.follow(run, "graph_strength", (0.0, 10.0, 1000.0), {})
+    assert [len(row) for row in rows] == [3, 3, 3]
+    start = run.cut_start({"graph_strength": 1.0})
+    assert adjusted_rand_score(groups, start[0].argmax(axis=1)) == 1
+    assert adjusted_rand_score(groups, rows[-1][2].labels) == 1
+
+
+def test_no_cut_where_a_start_is_given_or_samples_are_few():
+    start = np.ones((160, 4)), np.ones((4, 64))
+    for model, data, columns in ((GraphNMF(4, init=start), X, 1), (GraphNMF(4, n_neighbors=3), X[:4], 2)):
+        rows = choice.follow(trials.Trials(model.problem(data)), "graph_strength", (0.0, 1.0), {})
+        assert [len(row) for row in rows] == [columns, columns]
 
 
 def test_interruption_ends_the_choice(monkeypatch):

@@ -3,11 +3,9 @@
 from dataclasses import field
 from typing import Literal
 
-import numpy as np
-
 from ..core import Array, Term
 from ..graphs import warn_if_scattered
-from ..solvers import cut_vectors
+from ..solvers import cut_embedding
 from ..terms.graph import BoundNeighborGraph
 from .graph_parameters import GraphParameters
 from .options import Count
@@ -60,10 +58,4 @@ class NormalizedCut(GraphParameters, BaseSpectralClustering):
     def _embed(self, term: BoundNeighborGraph) -> Array:
         edges = term.edges
         warn_if_scattered(edges, self.n_components)
-        embedding = np.zeros((edges.shape[0], self.n_components))
-        linked = np.flatnonzero(np.diff(edges.indptr))
-        k = min(self.n_components, len(linked))
-        if k > 0:
-            # A sample without edges would be a separate eigenvector.
-            embedding[linked, :k] = cut_vectors(edges[linked][:, linked], k)
-        return embedding
+        return cut_embedding(edges, self.n_components)

@@ -1,11 +1,12 @@
 """Choose open parameters: follow a path through the values of each, judge the clusterings, keep the best.
 
 A path goes upwards through the strengths, each fit starting where the last one ended, once from the recipe's own start
-and once from k-means; following a solution while the penalty grows often leads to better minima than a fresh start. By
-each criterion the loss of a clustering is its distance from the best one, as a share of the distance between the best
-and the worst; the median of four losses decides. Among clusterings about as good as the best, the one with most
-distinct components is taken: strong penalties make components repeat. Its fit is continued to the end. A fresh fit at
-that value replaces it if most criteria prefer it.
+and once from k-means; following a solution while the penalty grows often leads to better minima than a fresh start. At
+every strength of a graph, a third fit starts from the graph's normalised cut. By each criterion the loss of a
+clustering is its distance from the best one, as a share of the distance between the best and the worst; the median of
+four losses decides. Among clusterings about as good as the best, the one with most distinct components is taken: strong
+penalties make components repeat. Its fit is continued to the end. A fresh fit at that value replaces it if most
+criteria prefer it.
 
 The four err in different ways: how few of its links to neighbours a cluster cuts (alone it favours cutting off small
 pieces), the modularity of the links (alone it favours clusters of equal size), what a neighbour's cluster says about
@@ -36,6 +37,7 @@ from ..solvers.codes import code_samples, coding_terms
 from ..solvers.loop import Options
 from ..solvers.problem import Problem
 from ..solvers.starting import Factors
+from ..terms import NeighborGraph
 from .criteria import stability
 from .entries import Predictions, smallest_good
 from .grids import Grid, Kind, strength_unit
@@ -45,6 +47,7 @@ from .record import PREDICTION, Path, Selection
 from .trials import (
     CRITERIA,
     FIRST,
+    FROM_CUT,
     JUDGING_NEIGHBORS,
     MORE_KMEANS_STARTS,
     SHORT,
@@ -236,7 +239,8 @@ def _sample(problem: Problem) -> Problem:
         return problem
     rows = np.sort(problem.rng.choice(n, MOST_ROWS, replace=False)) if n > MOST_ROWS else np.arange(n)
     weight = None if X.sample_weight is None else X.sample_weight[rows]
-    return problem.on(as_operand(X.take(rows).array, X.missing, weight), None if y is None else y[rows])
+    sample = problem.on(as_operand(X.take(rows).array, X.missing, weight), None if y is None else y[rows])
+    return sample.from_start(problem.start.of_rows(rows))
 
 
 def _fitting(grid: Grid, X: Operand) -> Grid:
@@ -296,15 +300,24 @@ def _tell_choice(options: Options, chosen: Mapping[str, Any]) -> None:
 
 
 def follow(trials: Trials, name: str, values: Sequence[float], others: dict[str, Any]) -> list[list[Trial]]:
-    """One row of trials per value, one column per start, each continuing from the value below."""
+    """One row of trials per value, one column per start.
+
+    Those from the method's own start and from k-means continue from the value below. If the strength of a graph is
+    open, and no start is given, a third one begins at the normalised cut of the graph, again at every value: continued
+    from value to value, it would soon lose what the cut knows.
+    """
     rows: list[list[Trial]] = []
     below, options = trials.starts({**others, name: values[0]}), FIRST
+    followed = len(below)
+    cuts = followed > 1 and name == NeighborGraph.strength_name
     for value in values:
         parameters = {**others, name: value}
         try:
             if rows:
-                below, options = [trials.carried(trial, parameters) for trial in rows[-1]], SHORT
-            rows.append([trials.run(parameters, factors, options) for factors in below])
+                below, options = [trials.carried(trial, parameters) for trial in rows[-1][:followed]], SHORT
+            row = [trials.run(parameters, factors, options) for factors in below]
+            cut = trials.cut_start(parameters) if cuts else None
+            rows.append(row if cut is None else [*row, trials.run(parameters, cut, FROM_CUT)])
         except KeyboardInterrupt:
             if not rows or not trials.options.hear_interruption():
                 raise

@@ -40,7 +40,7 @@ class Path:
     chosen : float
     start : int
         Which start was best in the end: 0 is that of the estimator, followed along the path or fitted afresh, 1 that
-        of k-means.
+        of k-means, 2 that of the normalised cut of the graph.
     distinct : ndarray of int, shape (n_values, n_starts)
         Components of every trial that are not nearly parallel to an earlier one
         (:func:`partwise.metrics.distinct_components`). Among values whose clusters are about as good, the one with most

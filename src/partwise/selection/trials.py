@@ -15,19 +15,23 @@ from ..core.types import IntArray
 from ..core.warn import quiet
 from ..graphs import check_graph, neighbor_graph
 from ..metrics import distinct_components
+from ..solvers.cuts import cut_embedding
 from ..solvers.loop import Options
 from ..solvers.problem import Problem, solve
 from ..solvers.starting import Factors
-from ..solvers.starts import as_coordinates
+from ..solvers.starts import as_coordinates, balanced, start_from_labels
 from .criteria import link_criteria, silhouette
 
-# Labels settle long before the objective does; most sweeps are needed at the beginning of a path.
-SHORT, FIRST = Options(10, 1e-4), Options(30, 1e-4)
+# Labels settle long before the objective does; most sweeps are needed at the beginning of a path, and fewer from
+# clusters of the graph.
+SHORT, FIRST, FROM_CUT = Options(10, 1e-4), Options(30, 1e-4), Options(15, 1e-4)
 UNLIMITED = Options()
 # Runs of k-means per trial; more where numbers of components are compared, which have one trial each.
 KMEANS_STARTS, MORE_KMEANS_STARTS = 3, 5
 # Clusterings are judged by the links to this many neighbours, whatever the method uses.
 JUDGING_NEIGHBORS = 5
+# Graphs of more samples, which a user may give, are not cut.
+MOST_CUT = 20_000
 # Larger is better for all of them.
 CRITERIA = ("connectedness", "modularity", "information", "silhouette")
 
@@ -60,6 +64,7 @@ class Trials:
         self.options = options
         self._assign = assign
         self._seed = int(problem.rng.randint(np.iinfo(np.int32).max))
+        self._cuts: dict[int, IntArray] = {}
         self._metric: Any = next((term.metric for term in problem.terms if hasattr(term, "metric")), "cosine")
 
     @property
@@ -90,6 +95,22 @@ class Trials:
         if self.problem.start.given is None and possible:
             starts.append(self.own_start(values, init="kmeans"))
         return starts
+
+    def cut_start(self, values: dict[str, Any]) -> Factors | None:
+        """The clusters of the normalised cut of the graph, unless samples are too few or too many for one.
+
+        They know nothing but the graph: where the squared error would rather divide a large cluster, fits that begin
+        there keep small ones together.
+        """
+        problem = self.problem.with_values(values)
+        k = problem.n_components
+        if not k < self.X.shape[0] <= MOST_CUT:
+            return None
+        if k not in self._cuts:
+            codes = cut_embedding(self.edges, k)
+            self._cuts[k] = Assignment(codes, "kmeans", self._seed, n_starts=MORE_KMEANS_STARTS).labels
+        factors = balanced(*start_from_labels(self.X, self._cuts[k], k), self.X.sample_weight)
+        return as_coordinates(self.X, *factors) if problem.anchored else factors
 
     def carried(self, trial: Trial, values: dict[str, Any]) -> Factors:
         """Where a trial ended, as a start for other values; components that these tie to samples get their size."""

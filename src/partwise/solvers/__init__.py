@@ -6,7 +6,7 @@ The names below are those of which methods are made; the rest is imported from i
 from .batches import begin_stream, check_streams, fit_anew, take_batch
 from .choice import choose_dual_solver, choose_solver
 from .codes import code_rows, code_samples, coding_terms
-from .cuts import cut_vectors
+from .cuts import cut_embedding
 from .group_start import GroupStart
 from .loop import Options, Result
 from .many import solve_many
@@ -42,7 +42,7 @@ __all__ = [
     "code_samples",
     "codes_power",
     "coding_terms",
-    "cut_vectors",
+    "cut_embedding",
     "feature_residuals",
     "fit_anew",
     "minimise",

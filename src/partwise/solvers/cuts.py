@@ -30,6 +30,25 @@ EXTRA_VECTORS = 40
 MOST_PRODUCTS, SHIFT = 3000, 1e-6
 
 
+def cut_embedding(edges: Any, n_components: int) -> Array:
+    """The vectors of :func:`cut_vectors` for any graph: samples without edges have zeros.
+
+    Parameters
+    ----------
+    edges : csr_array of shape (n_samples, n_samples)
+        Symmetric weights without a diagonal.
+    n_components : int
+        Columns; those beyond the number of samples with edges are zero.
+    """
+    embedding = np.zeros((edges.shape[0], n_components))
+    linked = np.flatnonzero(np.diff(edges.indptr))
+    k = min(n_components, len(linked))
+    if k > 0:
+        # A sample without edges would be a separate eigenvector.
+        embedding[linked, :k] = cut_vectors(edges[linked][:, linked], k)
+    return embedding
+
+
 def cut_vectors(edges: Any, k: int) -> Array:
     """W (n × k) that minimises Σ_{i<j} e_ij ‖w_i − w_j‖² with Wᵀ diag(d) W = I, d = E 1.
 

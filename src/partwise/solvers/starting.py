@@ -15,8 +15,9 @@ from ..core.operand import Operand
 from ..core.state import State
 from ..core.storage import as_operand
 from ..core.tri import TriState
-from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, column_norms, dot64
+from ..core.types import CODES, COMPONENTS, OTHER, Array, Factor, IntArray, column_norms, dot64
 from ..core.units import Powers, Unit
+from ..terms.seeds import check_seeds
 from .free import best_free
 from .joining import joined_start
 from .loop import Options
@@ -66,6 +67,10 @@ class Start(ABC):
             return self
         powers = self._given_powers(unit.powers)
         return replace(self, given=tuple(unit.inside(F, power) for F, power in zip(self.given, powers, strict=True)))
+
+    def of_rows(self, rows: IntArray) -> Self:
+        """The start of a fit to some of the samples."""
+        return self if self.given is None else replace(self, given=(self.given[0][rows], *self.given[1:]))
 
     def _given_powers(self, powers: Powers) -> tuple[float, ...]:
         """The given factors as powers of the unit of X."""
@@ -121,7 +126,7 @@ class NamedStart(Start):
         else:
             factors = start_factors(X if self.seen is None else self.seen(X), k, init, rng)
         if self.seeds is not None:
-            factors = start_at_seeds(X, *factors, np.array(self.seeds, X.dtype, ndmin=2))
+            factors = start_at_seeds(X, *factors, check_seeds(self.seeds, X))
         # Components tied to the samples start at their size, whatever the unit.
         return problem.state(*(as_coordinates(X, *factors) if problem.anchored else factors))
 

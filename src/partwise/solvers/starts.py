@@ -366,7 +366,7 @@ def _seed(rng: np.random.RandomState) -> int:
     return int(rng.randint(np.iinfo(np.int32).max))
 
 
-def start_at_seeds(X: Operand, W: Array, Ht: Array, seeds: Array) -> tuple[Array, Array]:
+def start_at_seeds(X: Operand, W: Array, Ht: Array, directions: Array) -> tuple[Array, Array]:
     """The start with its first components along given ones, and codes that share the samples among these.
 
     Parameters
@@ -374,13 +374,12 @@ def start_at_seeds(X: Operand, W: Array, Ht: Array, seeds: Array) -> tuple[Array
     X : Operand
     W, Ht : ndarray
         Codes and components of another start, whose lengths are kept.
-    seeds : ndarray of shape (n_seeds, n_features)
-        Non-negative, none of them zero.
+    directions : ndarray of shape (n_features, n_seeds)
+        Of unit norm.
     """
-    r = len(seeds)
+    r = directions.shape[1]
     lengths = column_norms(Ht[:, :r]).astype(Ht.dtype)
     lengths[lengths == 0] = 1
-    directions = seeds.T / column_norms(seeds.T).astype(Ht.dtype)
     W, Ht = W.copy(), Ht.copy()
     Ht[:, :r] = directions * lengths
     known = X if X.missing is None else X.known()
