@@ -18,6 +18,8 @@ from .table import Row
 
 # As part of other work: none warns that it has not converged.
 OPTIONS = Options(200, 1e-4, inner=True)
+# Times are the least of so many.
+ROUNDS = 3
 # Of SigProfilerExtractor, for every replicate (its parameter min_nmf_iterations).
 FEWEST_SWEEPS = 10_000
 # Tolerances to try, until objectives are as low as those of others.
@@ -36,9 +38,10 @@ def data(name, dtype):
 def against_single_fits(name, k=10, n_replicates=20, dtype=np.float32):
     """Replicates side by side over the same fits one by one, and the least share that the rates of products allow.
 
-    That bound replaces, in the time of the single fits, their products of k columns by the same number of products as
-    wide as those that are made side by side, at the rates measured here; everything else stays as it is. Needed is 0.6,
-    or to come within 15 % of the bound.
+    That bound replaces, in the time of the single fits, their products of k columns by as many columns of products as
+    wide as those that are made side by side, or of those of all replicates if these are faster, at the rates measured
+    here; everything else stays as it is. Needed is 0.6, or to come within 15 % of the bound. Times are the least of
+    three.
     """
     if name == "tdt2" and not (FOLDER / "tdt2.npz").is_file():
         return [Row("replicates side by side", name, note="the data set is not here")]
@@ -51,15 +54,19 @@ def against_single_fits(name, k=10, n_replicates=20, dtype=np.float32):
     with posed.at_work():
         # Compile, and transpose sparse data, before the clock starts.
         list(solve_many((posed.replicate(seed) for seed in range(2)), Options(2, 0, inner=True)))
-        narrow, wide = (_product(posed.X, k * count) / count for count in (1, _live(posed.X, k, n_replicates)))
-        zero = clock()
-        alone = [solve(each, OPTIONS) for each in replicates()]
-        separate = clock() - zero
-        zero = clock()
-        together = dict(solve_many(replicates(), OPTIONS))
-        batched = clock() - zero
+        narrow, *wider = (
+            _product(posed.X, k * count) / count for count in (1, _live(posed.X, k, n_replicates), n_replicates)
+        )
+        separate = batched = np.inf
+        for _ in range(ROUNDS):
+            zero = clock()
+            alone = [solve(each, OPTIONS) for each in replicates()]
+            separate = min(separate, clock() - zero)
+            zero = clock()
+            together = dict(solve_many(replicates(), OPTIONS))
+            batched = min(batched, clock() - zero)
     sweeps = sum(minimum.result.n_iter for minimum in alone)
-    bound = 1 - sweeps * (narrow - wide) / separate
+    bound = 1 - sweeps * (narrow - min(wider)) / separate
     ends = [float(np.median([each.result.objective for each in found])) for found in (together.values(), alone)]
     return [
         Row(
@@ -82,11 +89,11 @@ def _live(X, k, n_replicates):
 
 
 def _product(X, columns):
-    """CPU seconds of X Hᵀ and XᵀW with so many columns: the best of three."""
+    """CPU seconds of X Hᵀ and XᵀW with so many columns: the least of three."""
     rng = np.random.RandomState(0)
     W, Ht = (rng.uniform(size=(rows, columns)).astype(X.dtype) for rows in X.shape)
     times = []
-    for _ in range(3):
+    for _ in range(ROUNDS):
         zero = clock()
         X.dot(Ht)
         X.t_dot(W)

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 import partwise
-from partwise import NMF, GraphNMF, SemiNMF, terms
+from partwise import NMF, GraphNMF, GroupNMF, SemiNMF, terms
 from partwise.graphs import find_neighbors
 from partwise.plots import StabilityDisplay
 from partwise.selection import ConsensusNMF
@@ -185,6 +185,12 @@ def test_intervals_of_codes():
         ({"resample": "rows"}, "resample='rows'"),
         ({"best_share": 0}, "best_share=0"),
         ({"best_share": 0.5, "resample": "samples"}, "cannot be compared"),
+        ({"n_bagged": -1}, "n_bagged=-1"),
+        ({"n_bagged": 2.5}, "n_bagged=2.5"),
+        ({"n_bagged": 5, "resample": "counts"}, "cannot be compared"),
+        ({"estimator": GroupNMF(4)}, "components of groups"),
+        ({"estimator": NMF(component_mask=np.ones((4, 40), bool)), "n_components": [4, 3]}, "component_mask"),
+        ({"estimator": NMF(seed_components=TRUTH), "n_components": [4, 3]}, "4 seed_components"),
         ({"center": "mean"}, "center='mean'"),
         ({"density_threshold": 0}, "density_threshold=0"),
         ({"neighborhood": 0}, "neighborhood=0"),
@@ -211,6 +217,34 @@ def test_only_the_best_fits_count():
     assert half.replicate_objectives_[half.best_replicates_].max() <= others.min()
 
 
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_means_over_weighted_samples_follow_noise_less(loss, make):
+    rng = np.random.RandomState(1)
+    noisy = make(rng.poisson(0.8 * rng.gamma(0.5, size=(150, 4)) @ (TRUTH / TRUTH.mean())).astype(float))
+    plain = ConsensusNMF(NMF(4, loss=loss, tol=1e-4), n_replicates=10, random_state=0)
+    medians, means = (clone(plain).set_params(n_bagged=n).fit(noisy) for n in (0, 20))
+    scores = [(TRUTH @ model.components_.T).max(axis=1).mean() for model in (medians, means)]
+    assert scores[1] > scores[0]
+    # They are those that all else is said of.
+    likeness = means.components_ @ medians.components_.T
+    np.testing.assert_array_equal(likeness.argmax(axis=1), np.arange(4))
+    np.testing.assert_array_equal(means.stability_, medians.stability_)
+    np.testing.assert_array_equal(means.estimator_.components_, means.components_)
+    again = clone(plain).set_params(n_bagged=20).fit(noisy)
+    np.testing.assert_array_equal(again.components_, means.components_)
+
+
+@pytest.mark.parametrize(
+    "known", [{"seed_components": TRUTH[:2]}, {"component_mask": TRUTH > 1e-3}, {"seed_components": TRUTH}], ids=str
+)
+def test_replicates_may_be_told_about_components(known):
+    """What they are told guides them; the codes need no more than the components that they agree on."""
+    model = ConsensusNMF(NMF(4, tol=1e-4, **known), n_replicates=6, n_bagged=4, random_state=0).fit(X)
+    assert found(model.components_) > 0.95
+    assert model.estimator_.get_params()[next(iter(known))] is None
+
+
 def test_a_class_is_no_estimator():
     with pytest.raises(ValueError, match="it must be an estimator"):
         ConsensusNMF(NMF).fit(X)
@@ -220,10 +254,12 @@ def test_bad_data_and_intervals_are_refused():
     with pytest.raises(ValueError, match="resample='counts' draws every entry"):
         ConsensusNMF(NMF(4, missing="nan"), n_replicates=4, resample="counts").fit(np.where(X == 7, np.nan, X))
     model = clone(PLAIN).fit(X)
-    with pytest.raises(ValueError, match="n_resamples=1"):
-        model.transform_intervals(X, n_resamples=1)
-    with pytest.raises(ValueError, match="level=2"):
-        model.transform_intervals(X, level=2)
+    for n_resamples in (1, 2.5, True, None, "many"):
+        with pytest.raises(ValueError, match=f"n_resamples={n_resamples!r}"):
+            model.transform_intervals(X, n_resamples=n_resamples)
+    for level in (2, 0, "high", None):
+        with pytest.raises(ValueError, match=f"level={level!r}"):
+            model.transform_intervals(X, level=level)
     graph = clone(PLAIN).set_params(estimator=GraphNMF(4, graph_strength=0.1, tol=1e-4)).fit(X)
     with pytest.raises(ValueError, match="gives no intervals"):
         graph.transform_intervals(X)

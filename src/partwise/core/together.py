@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .scratch import Scratch
 from .types import Array, sum_in_order
 
 if TYPE_CHECKING:
@@ -64,22 +65,36 @@ def coded(each: CodePass, block: slice, product: Array, gram: Array) -> Array:
     return weighted
 
 
-def wanting(passes: Sequence[CodePass]) -> Array | None:
+def wanting(passes: Sequence[CodePass], scratch: Scratch | None = None) -> Array | None:
     """The components of all fits side by side; None if all products with them are known.
 
     They are at the start of a batch; later, those of a fit that joins it are too few to matter.
     """
-    return beside([each.Ht for each in passes]) if any(each.product is None for each in passes) else None
+    return beside([each.Ht for each in passes], scratch) if any(each.product is None for each in passes) else None
 
 
-def beside(arrays: Sequence[Array]) -> Array:
-    """Arrays side by side; a single one as it is."""
-    return arrays[0] if len(arrays) == 1 else np.hstack(arrays)
+def beside(arrays: Sequence[Array], scratch: Scratch | None = None) -> Array:
+    """Arrays side by side, in memory that is used again if some is given; a single one as it is."""
+    if len(arrays) == 1:
+        return arrays[0]
+    columns, dtype = columns_of(arrays), arrays[0].dtype
+    shape = len(arrays[0]), columns[-1].stop
+    stacked = np.empty(shape, dtype) if scratch is None else scratch.get("beside", shape, dtype)
+    for A, place in zip(arrays, columns, strict=True):
+        _whole_rows(stacked[:, place])[:] = _whole_rows(np.ascontiguousarray(A, dtype))
+    return stacked
 
 
 def cut(stacked: Array, columns: slice) -> Array:
     """Some columns of arrays side by side, for compiled loops; all of them as they are."""
-    return stacked if columns.stop - columns.start == stacked.shape[1] else np.ascontiguousarray(stacked[:, columns])
+    if columns.stop - columns.start == stacked.shape[1]:
+        return stacked
+    return np.ascontiguousarray(_whole_rows(np.ascontiguousarray(stacked)[:, columns])).view(stacked.dtype)
+
+
+def _whole_rows(A: Array) -> Array:
+    """The rows as single items, which are copied faster than a few entries each."""
+    return A.view(np.dtype((np.void, A.shape[1] * A.itemsize)))
 
 
 def columns_of(arrays: Sequence[Array]) -> list[slice]:

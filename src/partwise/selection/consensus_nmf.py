@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +19,7 @@ from ..core.types import Array, IntArray
 from ..core.warn import warn
 from ..persistence import Persistent
 from ..solvers import Options, Problem, solve_many
+from .bagging import bagged
 from .by_estimator import ByEstimator
 from .entries import Predictions
 from .grids import RANKS, open_parameters
@@ -26,7 +28,7 @@ from .rank_stability import compared
 from .ranks import EntryValidation
 
 LARGEST_SEED = np.iinfo(np.int32).max
-FIXED = "fixed_components"
+FIXED, GUIDES = "fixed_components", ("seed_components", "component_mask")
 # Components with a lower mean silhouette are about as near to others as to their own cluster.
 UNSTABLE = 0.2
 
@@ -60,6 +62,11 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         Share of the fits that count, those with the lowest objectives. A consensus is what most fits find, even if
         better ones find something else: where most end in bad minima, 0.25 comes closer to the truth. `stability_` is
         then that of the better fits. Only without `resample`: objectives of other data cannot be compared.
+    n_bagged : int, default=0
+        If more, `components_` are in the end means over so many further fits, to samples weighted at random, from where
+        the replicate with the lowest objective ended. Where noise is high, they are closer to the truth than that
+        replicate and than medians; where it is low, nothing is gained. All that is said of the components, and their
+        order, is then that of the medians most like them. Only without `resample`, like `best_share`.
     density_threshold : float, default=0.5
         Components whose mean distance to their nearest neighbours is larger are dropped, between 0 and √2. cNMF's
         authors look at the histogram of `density_` and often take 0.1. `inf` keeps all.
@@ -121,6 +128,7 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         n_replicates: int = 100,
         resample: str | None = None,
         best_share: float = 1.0,
+        n_bagged: int = 0,
         density_threshold: float = 0.5,
         neighborhood: float = 0.3,
         center: str = "median",
@@ -133,6 +141,7 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         self.n_replicates = n_replicates
         self.resample = resample
         self.best_share = best_share
+        self.n_bagged = n_bagged
         self.density_threshold = density_threshold
         self.neighborhood = neighborhood
         self.center = center
@@ -157,15 +166,16 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         """
         ranks = self._checked()
         rng = check_random_state(self.random_state)
-        base = clone(self.estimator).set_params(n_components=ranks[0])
+        # The least of them is where a mask or too many seeds are refused.
+        base = clone(self.estimator).set_params(n_components=min(ranks))
         problem = base.problem(X, y, sample_weight)
         self._check_data(problem, ranks)
         options = Options(base.max_iter, base.tol, inner=True)
         validation = self._validated(problem, ranks, options, rng) if len(ranks) > 1 else None
         programs: dict[int, Programs | TooFewAgree] = {}
-        objectives = {}
+        objectives, best = {}, {}
         for k in ranks:
-            found, objectives[k] = self._replicates(problem.with_components(k), options, rng)
+            found, objectives[k], best[k] = self._replicates(problem.with_components(k), options, rng)
             counting = found if self.best_share == 1 else found[self._best(objectives[k])]
             seed = int(rng.randint(LARGEST_SEED))
             programs[k] = self._programs(counting.reshape(-1, found.shape[-1]), k, seed)
@@ -177,8 +187,13 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         self.replicate_objectives_, self.best_replicates_ = objectives[chosen], self._best(objectives[chosen])
         self._settle(programs[chosen])
         self._warn_if_unstable()
+        if self.n_bagged:
+            of_chosen, seed = problem.with_components(chosen), int(rng.randint(LARGEST_SEED))
+            self._replace_by(bagged(of_chosen, best[chosen], self.n_bagged, options, seed))
+        # What guided the replicates has done its work.
         fixed = {"n_components": chosen, "fixed_components": self.components_, "init": "random", "n_init": 1}
-        final = clone(base).set_params(**fixed, random_state=int(rng.randint(LARGEST_SEED)))
+        guides = {name: None for name in GUIDES if name in base.get_params()}
+        final = clone(base).set_params(**fixed, **guides, random_state=int(rng.randint(LARGEST_SEED)))
         self.estimator_ = fit_whole(final, X, y, sample_weight)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -201,7 +216,12 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
             )
         if estimator.fixed_components is not None:
             raise ValueError("The estimator has fixed_components; fit these without a consensus, or seed_components.")
-        whole = {"n_replicates": (self.n_replicates, 2), "n_splits": (self.n_splits, 2)}
+        if getattr(estimator, "n_group_components", 0):
+            raise ValueError(
+                "The estimator has components of groups, which cannot be told from shared ones by their likeness. Use "
+                "NMF() or GraphNMF(graph_strength=...), for the samples of one group or of all."
+            )
+        whole = {"n_replicates": (self.n_replicates, 2), "n_splits": (self.n_splits, 2), "n_bagged": (self.n_bagged, 0)}
         for name, (number, least) in whole.items():
             if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
                 raise ValueError(f"{name}={number!r} was given; it must be a whole number of at least {least}.")
@@ -212,11 +232,12 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
             raise ValueError(f"density_threshold={self.density_threshold!r} was given; it must be positive.")
         if isinstance(self.best_share, bool) or not isinstance(self.best_share, Real) or not 0 < self.best_share <= 1:
             raise ValueError(f"best_share={self.best_share!r} was given; it must be a share of the fits, at most 1.")
-        if self.best_share < 1 and self.resample is not None:
-            raise ValueError(
-                f"best_share={self.best_share!r} and resample={self.resample!r} were given: objectives of different "
-                "data cannot be compared. Give one of them."
-            )
+        for name, value in (("best_share", self.best_share < 1), ("n_bagged", self.n_bagged)):
+            if value and self.resample is not None:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} and resample={self.resample!r} were given: objectives of "
+                    "different data cannot be compared. Give one of them."
+                )
         if self.resample not in (None, "samples", "counts"):
             raise ValueError(f"resample={self.resample!r} was given; it must be None, 'samples' or 'counts'.")
         if self.center not in ("median", "medoid"):
@@ -248,16 +269,20 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         predictions = Predictions.of(posed, options, self.n_splits)
         return EntryValidation(np.array(ranks), np.array([predictions.losses(k) for k in ranks]))
 
-    def _replicates(self, problem: Problem, options: Options, rng: np.random.RandomState) -> tuple[Array, Array]:
-        """The components of all fits at unit norm (fits × components × features), and their objectives."""
+    def _replicates(
+        self, problem: Problem, options: Options, rng: np.random.RandomState
+    ) -> tuple[Array, Array, tuple[Array, Array]]:
+        """The components of all fits at unit norm (fits × components × features), their objectives, the best fit."""
         seeds = rng.randint(LARGEST_SEED, size=self.n_replicates)
         k, m = problem.n_components, problem.X.shape[1]
         found = np.empty((self.n_replicates, k, m), problem.X.dtype)
-        objectives = np.empty(self.n_replicates)
+        objectives = np.full(self.n_replicates, np.inf)
         for index, minimum in solve_many(self._varied(problem, seeds), options):
             found[index] = unit_rows(minimum.state.components)
             objectives[index] = minimum.result.objective
-        return found, objectives
+            if objectives.argmin() == index:
+                best = minimum.state.W, minimum.state.Ht
+        return found, objectives, best
 
     def _best(self, objectives: Array) -> IntArray:
         """The fits that count, in their order."""
@@ -295,6 +320,11 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         self.stability_, self.stability_error_ = programs.stability, programs.stability_error
         self.cosine_, self.cosine_error_ = programs.cosine, programs.cosine_error
         self.replicate_labels_, self.density_ = programs.labels, programs.density
+
+    def _replace_by(self, components: Array) -> None:
+        """Take others in the order of those that are most like them."""
+        others = components[linear_sum_assignment(-(self.components_ @ components.T))[1]]
+        self.components_ = np.where(others.any(axis=1, keepdims=True), others, self.components_)
 
     def _warn_if_unstable(self) -> None:
         unstable = np.flatnonzero(self.stability_ < UNSTABLE)
