@@ -100,6 +100,9 @@ class Part:
     def rows(self, start, stop):
         return self._source.rows(start, min(stop, self.shape[0]))
 
+    def each(self, slices):
+        return self._source.each(slices)
+
     def blocks(self):
         yield self.rows(0, self.shape[0])
 

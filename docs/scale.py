@@ -25,13 +25,14 @@ squared error and its default start reads them from files, as the guide's page o
   many rows in memory, measured on the *compared* rows and multiplied if these are fewer. The three take turns in one
   process, so that whatever else the machine does slows all of them. The *ratio* is a sweep over the larger of the other
   two; at most 1.5 is the goal. *CPU* is the CPU time of a sweep from the file over that of one in memory, which is what
-  the ratio comes to if all cores are idle and busy to the end. On a busy machine, a sweep from the file gains from its
-  third thread, which reads: there, the larger of the two figures is the safer one. Files were written up to an hour
-  before, so they were in the cache of the operating system as far as they fit.
+  the ratio comes to if all cores are idle and busy to the end. Files were written a few minutes before, so they were in
+  the cache of the operating system as far as they fit.
+- *Dense* files are read by the threads that compute, each block into the same memory of its thread: it is still in the
+  cache of the processor when it is multiplied. *Sparse* files are read by a thread of their own.
 - *Memory* is the peak of the process beyond what it held before the fit, from its default start, without the factors it
-  returns; at most 600 MB is the goal. It holds some 16 MB units of the file, and at most three more copies of the
-  codes: what the fit starts from and ends with, or the codes of the last sweep before and after extrapolation and the
-  gradient at them.
+  returns; at most 600 MB is the goal. It holds some units of the file of up to 16 MB, and at most three more copies of
+  the codes: what the fit starts from and ends with, or the codes of the last sweep before and after extrapolation and
+  the gradient at them.
 - *Equal*: components and codes are, bit for bit, those of the same rows in memory; of the first *compared* rows, if
   memory has no room for all.
 
@@ -41,9 +42,9 @@ squared error and its default start reads them from files, as the guide's page o
 
 {largest}
 Above the goal of 1.5 are {short} of the {count} rows ({which}).
-Threads: {threads}; load of the machine, which has two cores: {load}. Under such a load, sweeps of a few milliseconds
-mostly wait for their turn. A sparse X is transposed once if it is in memory, and not if it is read: for few rows, whose
-codes fit into the cache, that is faster, and for many it is not.
+Threads: {threads}; load of the machine, which has two cores, before each row: {load}. A sparse X is transposed once if
+it is in memory, and not if it is read: for few rows, whose codes fit into the cache, that is faster, and for many it is
+not.
 """
 
 

@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from row_sources import AnyRows, Blocks
+from row_sources import AnyRows, Blocks, EachInTurn
 
 from partwise import NMF
 from partwise.blocks import ArrayRows, BlockError, CsrRows, NpyFile
@@ -50,6 +50,36 @@ def test_errors_of_a_source_reach_the_user():
     source.rows = lambda start, stop: X[start : stop - 1]
     with pytest.raises(BlockError, match="59 rows; 60 were asked for"):
         NMF(2).fit(source)
+
+
+EACH = {
+    "cannot be read: KeyError: 'gone'": raising,
+    "is missing; its source gave none": lambda slices: iter([]),
+    r"has 1 rows; 60 were asked for": lambda slices: iter([X[:1]]),
+    r"has shape \(60, 4\); it must have 5": lambda slices: iter([X[:, :4]]),
+}
+
+
+@pytest.mark.parametrize("message", EACH)
+def test_errors_of_rows_that_threads_read(message):
+    source = EachInTurn(X)
+    source.each = EACH[message]
+    with pytest.raises(BlockError, match=rf"Block 0 of X \(from row 0 on\) {message}"):
+        NMF(2).fit(source)
+
+
+def test_a_file_that_becomes_shorter_between_two_blocks(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones((1000, 500)))
+
+    class Cut(NpyFile):
+        def each(self, slices):
+            blocks = super().each(slices)
+            yield next(blocks)
+            os.truncate(self.paths[0], 1000)
+            yield from blocks
+
+    with pytest.raises(BlockError, match=r"Block 1 of X .* EOFError: the file .* it has become shorter"):
+        NMF(2).fit(Cut(tmp_path / "x.npy"))
 
 
 def test_broken_indices_never_reach_compiled_code():
@@ -129,7 +159,7 @@ def test_a_file_that_is_closed_or_becomes_shorter_during_a_pass(tmp_path):
         file.rows(0, 60)
 
 
-@pytest.mark.parametrize("kind", [Blocks, AnyRows])
+@pytest.mark.parametrize("kind", [Blocks, AnyRows, EachInTurn])
 def test_rows_that_are_not_finite_later(kind):
     source = kind(X.copy())
 

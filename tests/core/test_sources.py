@@ -73,6 +73,8 @@ def test_npy_files(tmp_path):
     assert (len(source), source.shape, source.dtype) == (50, X.shape, X.dtype)
     np.testing.assert_array_equal(source[3:9], X[3:9])
     np.testing.assert_array_equal(whole(source), X)
+    slices = [slice(3, 9), slice(20, 50)]
+    np.testing.assert_array_equal(np.concatenate([part.copy() for part in source.each(slices)]), X[np.r_[3:9, 20:50]])
     np.save(tmp_path / "f.npy", np.asfortranarray(X))
     with pytest.raises(ValueError, match="C order"):
         NpyFile(tmp_path / "f.npy")

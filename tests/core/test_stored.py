@@ -1,13 +1,15 @@
 """Data that are read block by block: every product, and every fit, is to the bit that of data in memory."""
 
+import h5py
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from row_sources import AnyRows, Blocks
+from row_sources import AnyRows, Blocks, EachInTurn
 from row_sources import stored as checked
 from sklearn.base import clone
 
 from partwise import NMF
+from partwise.blocks import NpyFile
 from partwise.callbacks import Callback, Checkpoint
 from partwise.core import fetching, operand, stored
 from partwise.core.storage import as_operand
@@ -31,7 +33,7 @@ def both(data, kind, **given):
     return as_operand(data, **given), as_operand(checked(kind(data, sizes)), **given)
 
 
-@pytest.mark.parametrize("kind", [Blocks, AnyRows])
+@pytest.mark.parametrize("kind", [Blocks, AnyRows, EachInTurn])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("data", [DENSE, SPARSE])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -58,9 +60,10 @@ def test_products_and_sums(kind, dtype, data, weighted, k, monkeypatch):
     np.testing.assert_allclose(read.t_dot(w), data.T @ w, rtol=1e-4)
 
 
-def test_missing_entries():
+@pytest.mark.parametrize("kind", [AnyRows, EachInTurn])
+def test_missing_entries(kind):
     data = np.where(rng.random(DENSE.shape) < 0.2, np.nan, DENSE)
-    held, read = both(data, AnyRows, missing="nan")
+    held, read = both(data, kind, missing="nan")
     np.testing.assert_array_equal(held.known().dot(H), read.known().dot(H))
     np.testing.assert_array_equal(held.known().row_squared_norms(), read.known().row_squared_norms())
     assert held.mean() == read.mean()
@@ -72,7 +75,7 @@ def assert_equal(a, b):
     assert a.history_["objective"] == b.history_["objective"]
 
 
-@pytest.mark.parametrize("kind", [Blocks, AnyRows])
+@pytest.mark.parametrize("kind", [Blocks, AnyRows, EachInTurn])
 @pytest.mark.parametrize(
     ("data", "init"), [(DENSE, "nndsvda"), (DENSE, "random"), (DENSE, "sampled"), (SPARSE, "auto")]
 )
@@ -88,23 +91,31 @@ def test_fits_are_equal_to_the_bit(kind, data, init):
     np.testing.assert_allclose(held.score(data[:300]), read.score(new), rtol=1e-10)
 
 
-def test_other_units_and_weights():
+@pytest.mark.parametrize("kind", [AnyRows, EachInTurn])
+def test_other_units_and_weights(kind):
     weight = rng.random(1500)
     weight[::7] = 0
     model = NMF(3, random_state=0, max_iter=8, tol=0)
     big = DENSE * 2.0**450
-    assert_equal(model.fit(big, sample_weight=weight), clone(model).fit(AnyRows(big), sample_weight=weight))
+    assert_equal(model.fit(big, sample_weight=weight), clone(model).fit(kind(big), sample_weight=weight))
     ncut = NMF(3, weighting="ncut", random_state=0, max_iter=8, tol=0)
-    assert_equal(ncut.fit(DENSE), clone(ncut).fit(AnyRows(DENSE)))
+    assert_equal(ncut.fit(DENSE), clone(ncut).fit(kind(DENSE)))
 
 
-def test_whole_numbers_and_memory_maps(tmp_path):
+def test_whole_numbers_files_and_memory_maps(tmp_path):
     pixels = (255 * DENSE / DENSE.max()).astype(np.uint8)
     model = NMF(3, random_state=0, max_iter=8, tol=0)
     expected = model.fit(pixels)
     assert_equal(expected, clone(model).fit(AnyRows(pixels)))
     np.save(tmp_path / "x.npy", pixels)
+    assert_equal(expected, clone(model).fit(NpyFile(tmp_path / "x.npy")))
     assert_equal(expected, clone(model).fit(np.load(tmp_path / "x.npy", mmap_mode="r")))
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["whole"] = pixels
+        file.create_dataset("chunks", data=pixels, chunks=(100, 7), compression="gzip")
+        file.create_dataset("other_end", data=pixels.astype(">f8"))
+        for name in file:
+            assert_equal(expected, clone(model).fit(file[name]))
 
 
 class Interrupt(Callback):

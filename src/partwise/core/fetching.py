@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from stat import S_ISDIR
 from typing import Any
 
@@ -60,6 +60,11 @@ class Fetcher:
         return not hasattr(self.source, "rows")
 
     @property
+    def by_threads(self) -> bool:
+        """Whether several threads can read at the same time."""
+        return hasattr(self.source, "each")
+
+    @property
     def chunk_rows(self) -> int:
         """How many rows are stored together."""
         return max(1, int(getattr(self.source, "chunk_rows", 1)))
@@ -81,6 +86,21 @@ class Fetcher:
             yield from self._units_at(spans, n_rows)
         self._check_files()
 
+    def each(self, slices: Sequence[slice]) -> Iterator[Any]:
+        """Some slices of rows, each for use before the next; several threads may ask."""
+        self._check_files()
+        blocks: Iterator[Any] | None = None
+        for rows in slices:
+            # As many rows in every one but the last.
+            number = rows.start // max(1, slices[0].stop - slices[0].start)
+            with _named(number, rows.start):
+                blocks = iter(self.source.each(slices)) if blocks is None else blocks  # type: ignore[attr-defined]
+                block = next(blocks, None)
+            if block is None:
+                raise BlockError(f"Block {number} of X (from row {rows.start} on) is missing; its source gave none.")
+            yield self._asked_for(block, number, rows)
+        self._check_files()
+
     def _units_at(self, spans: list[slice], n_rows: int) -> Iterator[tuple[int, Any]]:
         chunk, number = self.chunk_rows, 0
         for span in spans:
@@ -90,12 +110,7 @@ class Fetcher:
                 end = min(at + n_rows, last)
                 with _named(number, at):
                     block = self.source.rows(at, end)  # type: ignore[attr-defined]
-                block = self.checked(block, number, at)
-                if block.shape[0] != end - at:
-                    raise BlockError(
-                        f"Block {number} of X (from row {at} on) has {block.shape[0]} rows; {end - at} were asked for."
-                    )
-                yield at, block
+                yield at, self._asked_for(block, number, slice(at, end))
                 number += 1
 
     def _units_in_order(self, start: int, stop: int) -> Iterator[tuple[int, Any]]:
@@ -127,6 +142,15 @@ class Fetcher:
                 return
         if at < stop:
             raise BlockError(f"The blocks of X end after {at} rows, but its shape is {self.shape}.")
+
+    def _asked_for(self, block: Any, number: int, rows: slice) -> Any:
+        block = self.checked(block, number, rows.start)
+        if block.shape[0] != rows.stop - rows.start:
+            raise BlockError(
+                f"Block {number} of X (from row {rows.start} on) has {block.shape[0]} rows; "
+                f"{rows.stop - rows.start} were asked for."
+            )
+        return block
 
     def checked(self, block: Any, number: int, at: int) -> Any:
         """A block of the source in the type of the fit; refused if it is not what it should be."""

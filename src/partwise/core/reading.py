@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -144,6 +144,11 @@ class StoredRows:
         return self._fetcher.in_order
 
     @property
+    def by_threads(self) -> bool:
+        """Whether every thread can read for itself."""
+        return self._fetcher.by_threads
+
+    @property
     def bytes_per_row(self) -> int:
         """Size of a row in memory."""
         if self._facts is None or not self._facts.sparse:
@@ -202,6 +207,11 @@ class StoredRows:
                 ready.append((rows, joined([_cut(part, at, rows) for at, part in held if at < rows.stop])))
             if ready:
                 yield ready
+
+    def in_turn(self, slices: Sequence[slice]) -> Iterator[tuple[slice, Any]]:
+        """Rows by slices, read by the thread that asks, each for use before the next."""
+        for rows, block in zip(slices, self._fetcher.each(slices), strict=True):
+            yield rows, scaled(block, self._exponent) if self._exponent else block
 
     def whole(self) -> Iterator[tuple[slice, Any]]:
         """All rows, as many at a time as a unit holds."""

@@ -7,7 +7,7 @@ by `core.reading`, which checks what it gives; nothing else knows of files.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -25,12 +25,16 @@ CSR_NAMES, CSC_NAMES = ("csr_matrix", "csr"), ("csc_matrix", "csc")
 class RowBlocks(Protocol):
     """Data that come in blocks of rows: what `fit`, `transform`, `predict` and `score` take instead of an array.
 
-    Any object with these three is one; there is no need to derive from this class. Two more are optional:
+    Any object with these three is one; there is no need to derive from this class. Three more are optional:
 
     ``rows(start, stop)``
         Gives any range of rows. Without it, blocks are read in their order from the first one, by one thread.
     ``chunk_rows``
         How many rows are stored together, so that nothing is decompressed twice.
+    ``each(slices)``
+        Gives some slices of rows, a list that ascends, one array after another; each may be in the memory of the one
+        before. Several threads call it at the same time: one reads while the others compute, each with the rows that it
+        has just read. A sweep over a dense file such as :class:`NpyFile` then takes about as long as in memory.
 
     Attributes
     ----------
@@ -83,10 +87,18 @@ class ArrayRows:
         chunks = getattr(array, "chunks", None)
         self.chunk_rows = int(chunks[0]) if chunks else 1
         self.paths = _paths_of(array)
+        # In HDF5; chunks would be read again for every slice.
+        if not chunks and hasattr(array, "read_direct"):
+            self.each = self._each
 
     def rows(self, start: int, stop: int) -> Array:
         """Read some rows."""
         return np.asarray(self._array[start:stop])
+
+    def _each(self, slices: Sequence[slice]) -> Iterator[Array]:
+        for rows, out in _in_one_place(slices, self.shape[1:], self.dtype):
+            self._array.read_direct(out, np.s_[rows])
+            yield out
 
     def blocks(self) -> Iterator[Array]:
         """All rows, in pieces as they are stored."""
@@ -180,16 +192,27 @@ class NpyFile:
         """Read some rows."""
         stop = min(stop, len(self))
         out = np.empty((stop - start, *self.shape[1:]), self.dtype)
-        room = memoryview(out.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
         with open(self.paths[0], "rb", buffering=0) as file:
-            file.seek(self._offset + start * self._row_bytes)
-            filled = 0
-            while filled < len(room):
-                count = file.readinto(room[filled:])
-                if not count:
-                    raise EOFError(f"the file {self.paths[0]} ends before row {stop}: it has become shorter")
-                filled += count
+            self._fill(out, file, start)
         return out
+
+    def each(self, slices: Sequence[slice]) -> Iterator[Array]:
+        """Read some slices of rows, each into the memory of the one before; several threads may do so."""
+        with open(self.paths[0], "rb", buffering=0) as file:
+            for rows, out in _in_one_place(slices, self.shape[1:], self.dtype):
+                self._fill(out, file, rows.start)
+                yield out
+
+    def _fill(self, out: Array, file: Any, start: int) -> None:
+        """Read rows from the first one on."""
+        room = memoryview(out.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+        file.seek(self._offset + start * self._row_bytes)
+        filled = 0
+        while filled < len(room):
+            count = file.readinto(room[filled:])
+            if not count:
+                raise EOFError(f"the file {self.paths[0]} ends before row {start + len(out)}: it has become shorter")
+            filled += count
 
     def blocks(self) -> Iterator[Array]:
         """All rows, some megabytes at a time."""
@@ -235,9 +258,16 @@ class CodesOnDisk:
         self.dtype = np.dtype(source.dtype)
         self.blocks = source.blocks
         # What a source need not have.
-        for name in ("rows", "chunk_rows", "nnz", "paths"):
+        for name in ("rows", "each", "chunk_rows", "nnz", "paths"):
             if hasattr(source, name):
                 setattr(self, name, getattr(source, name))
+
+
+def _in_one_place(slices: Sequence[slice], shape: tuple[int, ...], dtype: Any) -> Iterator[tuple[slice, Array]]:
+    """Slices of rows of this shape, each with the same memory."""
+    room = np.empty((max((rows.stop - rows.start for rows in slices), default=0), *shape), dtype)
+    for rows in slices:
+        yield rows, room[: rows.stop - rows.start]
 
 
 def as_source(X: Any) -> RowBlocks | None:

@@ -132,6 +132,11 @@ class SparseOperand(HeldOperand):
     # Wider factors no longer fit into the cache, where their rows are found in the order of the entries.
     best_columns = 80
 
+    @cached_property
+    def _wide(self) -> Scratch:
+        """Memory for the factors of many fits: to get it anew for every sweep would take as long as to fill it."""
+        return Scratch()
+
     @property
     def is_sparse(self) -> bool:
         """Most entries are not stored."""
@@ -155,8 +160,9 @@ class SparseOperand(HeldOperand):
         """Xᵀ W, given W (n × k)."""
         if W.shape[1] < LEAST_WIDTH:
             return super().t_dot(W)
-        out = np.empty((self.shape[1], W.shape[1]), W.dtype)
+        return self._t_dot_into(np.empty((self.shape[1], W.shape[1]), W.dtype), W)
 
+    def _t_dot_into(self, out: Array, W: Array) -> Array:
         def fill(features: slice) -> None:
             self._dot_features(features, W, out[features])
 
@@ -178,10 +184,13 @@ class SparseOperand(HeldOperand):
 
     def code_together(self, passes: Sequence[CodePass]) -> list[tuple[Array, Array]]:
         """One pass over the rows for the codes of all fits, and one over the features for what the components need."""
-        n, k = self.shape[0], sum(each.Ht.shape[1] for each in passes)
+        (n, m), k = self.shape, sum(each.Ht.shape[1] for each in passes)
         if k < LEAST_WIDTH:
             return super().code_together(passes)
-        stacked, Ht, columns = np.empty((n, k), self.dtype), wanting(passes), columns_of([each.Ht for each in passes])
+        # What a single fit gets is not cut out of the memory of many: it must have its own.
+        scratch = self._wide if len(passes) > 1 else Scratch()
+        columns, Ht = columns_of([each.Ht for each in passes]), wanting(passes, scratch)
+        stacked, total = scratch.get("codes", (n, k), self.dtype), scratch.get("pull", (m, k), self.dtype)
 
         def part(rows: slice) -> list[Array]:
             grams = zero_grams(passes)
@@ -192,7 +201,7 @@ class SparseOperand(HeldOperand):
 
         # Those of one fit, whose sums are then the same whether there are others.
         grams = self._workers.map(part, self._parts(passes[0].Ht.shape[1]))
-        return results(self.t_dot(stacked), grams, columns)
+        return results(self._t_dot_into(total, stacked), grams, columns)
 
     def _bytes_per_row(self) -> int:
         return (self.dtype.itemsize + self.csr.indices.itemsize) * self.csr.nnz // max(1, self.shape[0])

@@ -1,12 +1,13 @@
 """Data that are not in memory behind the one door: every block of rows is an operand of its own while it is there.
 
 Blocks, parts and the order of sums are those of data in memory, so that results are the same to the bit. Blocks are
-read in order, by one thread, while our threads compute with those before (`core.reading`).
+read in order, by one thread, while our threads compute with those before (`core.reading`); or, if the source says that
+it can be read so, every thread reads the blocks of its own parts, one after another into the same memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -19,12 +20,14 @@ from .reading import StoredRows
 from .storage import LEAST_WIDTH, DenseOperand, SparseOperand, fitted_energy, held_operand
 from .threads import thread_count
 from .together import CodeRows
-from .types import Array
+from .types import Array, sum_in_order
 
 Held = DenseOperand | SparseOperand
 
 # Blocks that are read and not yet added up, for each thread.
 MOST_BLOCKS = 4
+# Blocks that a thread reads for itself, one after another.
+BLOCKS_IN_TURN = 16
 # Rows in memory at a time, for samples that are treated separately.
 PIECE_BYTES = 2**26
 
@@ -131,6 +134,8 @@ class StoredOperand(Operand):
     def _summed(self, k: int, dtype: Any, coded: BlockFunction[tuple[Array, Array | None]]) -> tuple[Array, Array]:
         """Xᵀ W and WᵀW, of codes that a function gives for every block, with their Gram matrix if it is of use."""
         parts = self._parts(k)
+        if self._by_threads:
+            return self._summed_by_threads(k, dtype, coded)
         # In memory a sparse X is transposed if there are many components: then there are no parts.
         whole = self.is_sparse and k >= LEAST_WIDTH
         pulls = _Sum([slice(0, self.shape[0])] if whole else parts, lambda: self._zero_sum(k, dtype))
@@ -159,6 +164,24 @@ class StoredOperand(Operand):
             if gram is not None:
                 grams.at(rows)[:] += gram
         return pulls.result(), grams.result()
+
+    def _summed_by_threads(
+        self, k: int, dtype: Any, coded: BlockFunction[tuple[Array, Array | None]]
+    ) -> tuple[Array, Array]:
+        """The same, every thread with some of the parts."""
+
+        def part(rows: slice) -> tuple[Array, Array]:
+            pull, total = self._zero_sum(k, dtype), np.zeros((k, k), dtype)
+            for own_rows, block in self._read_here(list(self._blocks(rows))):
+                own = slice(0, block.shape[0])
+                W, gram = coded(own_rows, block, own)
+                block._add_t_dot_rows(own, W, pull)
+                if gram is not None:
+                    total += gram
+            return pull, total
+
+        pulls, grams = zip(*self._workers.map(part, self._parts(k)), strict=True)
+        return sum_in_order(list(pulls)), sum_in_order(list(grams))
 
     def _scatter(self, block: HeldOperand, W: Array, total: Array) -> None:
         """Add a sparse block's XᵀW: every thread has some of the features, so that each adds in the order of rows."""
@@ -218,7 +241,15 @@ class StoredOperand(Operand):
         def one(item: tuple[slice, HeldOperand]) -> R:
             return function(item[0], item[1], slice(0, item[1].shape[0]))
 
-        return list(self._flow(one, list(self._blocks(slice(0, self.shape[0])))))
+        slices = list(self._blocks(slice(0, self.shape[0])))
+        if not self._by_threads:
+            return list(self._flow(one, slices))
+
+        def in_turn(some: list[slice]) -> list[R]:
+            return [one(item) for item in self._read_here(some)]
+
+        groups = [slices[at : at + BLOCKS_IN_TURN] for at in range(0, len(slices), BLOCKS_IN_TURN)]
+        return [result for group in self._workers.map(in_turn, groups) for result in group]
 
     def _flow(
         self, one: Callable[[tuple[slice, HeldOperand]], R], slices: list[slice], most: int | None = None
@@ -232,6 +263,15 @@ class StoredOperand(Operand):
         for group in self._X.stream(slices):
             for rows, x in group:
                 yield rows, self._block(rows, x)
+
+    @property
+    def _by_threads(self) -> bool:
+        return self._X.by_threads and not self.is_sparse
+
+    def _read_here(self, slices: Sequence[slice]) -> Iterator[tuple[slice, HeldOperand]]:
+        """The same, read by this thread; each for use before the next."""
+        for rows, x in self._X.in_turn(slices):
+            yield rows, self._block(rows, x)
 
     def _block(self, rows: slice, x: Any) -> HeldOperand:
         weight = None if self.sample_weight is None else self.sample_weight[rows]
