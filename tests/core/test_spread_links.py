@@ -7,9 +7,11 @@ from sklearn.base import clone
 
 from partwise import GraphNMF, LocalLearningNMF, load
 from partwise.blocks import DaskRows
+from partwise.core import spread_parts
 from partwise.core.dask_rows import ChunkBlocks
 from partwise.core.rows import Cliques, Links, Square
 from partwise.core.spread_links import spread_matrix
+from partwise.core.spread_parts import PartRows
 from partwise.core.spread_rows import ClusterRows
 from partwise.graphs import projected
 from partwise.solvers import spread_aggregates
@@ -31,7 +33,7 @@ SIZES = (100, 140, 120)
 class Here:
     """A cluster that does everything at once, in this process."""
 
-    def each(self, name, task, /, *lists, **common):
+    def each(self, name, task, /, *lists, urgency=0, **common):
         return [task(*given, **common) for given in zip(*map(list, lists), strict=True)]
 
     def results(self, futures):
@@ -64,7 +66,10 @@ def cliques(n):
 
 @pytest.mark.parametrize("make", [laplacian, square, cliques])
 @pytest.mark.parametrize("sizes", [(40,), (7, 13, 20), (2,) * 20])
-def test_matrices_by_blocks_are_those_of_all_samples(make, sizes):
+@pytest.mark.parametrize(("most_rows", "n_parts"), [(2, (1, 3, 20)), (20, (1, 2, 2)), (100, (1, 1, 1))])
+def test_matrices_by_blocks_are_those_of_all_samples(make, sizes, most_rows, n_parts, monkeypatch):
+    monkeypatch.setattr(spread_parts, "MOST_ROWS", most_rows)
+    assert len(PartRows(blocks(sizes)).slices) in n_parts
     rows, F, S = blocks(sizes), rng.random((40, 3)), make(40)
     spread, there = spread_matrix(rows, S), rows.place(F)
     np.testing.assert_allclose(spread.energy(there), S.energy(F), rtol=1e-12)
@@ -72,8 +77,20 @@ def test_matrices_by_blocks_are_those_of_all_samples(make, sizes):
     np.testing.assert_allclose(spread.negative(there), S.negative(F), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize(("reach", "most"), [(1, 2 * 9), (20, 10)])
+def test_rows_that_nearly_all_blocks_need_are_sent_once_for_all(reach, most, monkeypatch):
+    monkeypatch.setattr(spread_parts, "MOST_ROWS", 4)
+    edges = sp.diags_array([1.0] * (2 * reach), offsets=[*range(-reach, 0), *range(1, reach + 1)], shape=(40, 40))
+    rows, F = blocks((4,) * 10), rng.random((40, 3))
+    spread, there = spread_matrix(rows, Links.laplacian(edges, 1.0, np.dtype(float))), rows.place(F)
+    sent = [array for others in spread.arriving(there) for array in others]
+    assert len({id(array) for array in sent}) == most
+    np.testing.assert_allclose(spread.negative(there), edges @ F, rtol=1e-12)
+
+
 @pytest.mark.parametrize("make", [laplacian, square, cliques])
-def test_the_bound_on_links_between_blocks_touches_and_lies_above(make):
+def test_the_bound_on_links_between_blocks_touches_and_lies_above(make, monkeypatch):
+    monkeypatch.setattr(spread_parts, "MOST_ROWS", 10)
     rows, F, S = blocks((7, 13, 20)), rng.random((40, 3)), make(40)
     spread = spread_matrix(rows, S)
     sent = spread.arriving(rows.place(F))
@@ -103,8 +120,10 @@ def test_the_bound_on_links_between_blocks_touches_and_lies_above(make):
         (LocalLearningNMF(4, local_strength=1.0), None),
     ],
 )
-def test_fits_never_rise_and_end_where_those_in_memory_do(client, workers, model, y, monkeypatch):
+@pytest.mark.parametrize("most_rows", [100, 250])
+def test_fits_never_rise_and_end_where_those_in_memory_do(client, workers, model, y, most_rows, monkeypatch):
     monkeypatch.setattr(spread_aggregates, "MOST_AGGREGATES", 40)
+    monkeypatch.setattr(spread_parts, "MOST_ROWS", most_rows)
     model.set_params(random_state=0, init="nndsvda", max_iter=100, tol=1e-4)
     chunks = da.from_array(X, chunks=(SIZES, M))
     held, fitted = clone(model).fit(X, y), clone(model).fit(DaskRows(chunks, client), y)
@@ -121,6 +140,22 @@ def test_fits_never_rise_and_end_where_those_in_memory_do(client, workers, model
     with alone.as_current():
         codes.append(np.asarray(clone(short).fit(DaskRows(chunks, alone), y).embedding_))
     np.testing.assert_array_equal(*codes)
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (GraphNMF(4, graph_strength=0.1), None),
+        (GraphNMF(4, graph_strength=20.0), None),
+        (GraphNMF(4, graph_strength=1.0, use_labels=True), FEW),
+        (LocalLearningNMF(4, local_strength=1.0), None),
+    ],
+)
+def test_coupled_rows_that_one_task_moves_go_the_way_of_those_in_memory(client, model, y):
+    model.set_params(random_state=0, init="random", max_iter=12, tol=0)
+    held, fitted = (clone(model).fit(given, y) for given in (X, DaskRows(da.from_array(X, chunks=(SIZES, M)), client)))
+    np.testing.assert_allclose(fitted.history_["objective"], held.history_["objective"], rtol=1e-7)
+    np.testing.assert_allclose(np.asarray(fitted.embedding_), held.embedding_, atol=1e-4 * held.embedding_.max())
 
 
 def test_many_samples_are_compared_by_their_projections(client, monkeypatch, tmp_path):

@@ -2,7 +2,7 @@
 
     python tests/core/worker_kill_trials.py --trials 20 --seed 0
 
-Every trial fits the same data on a cluster of processes, by one of three methods in turn, and meanwhile kills a random
+Every trial fits the same data on a cluster of processes, by one of four methods in turn, and meanwhile kills a random
 worker with SIGKILL once or twice, or adds one, at moments drawn evenly over the time that a fit takes. Factors and
 history are compared bit for bit. Exits with 1 if any differs.
 """
@@ -18,9 +18,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 RECORD = Path(__file__).parents[2] / "docs" / "measured" / "worker_kills.json"
 ROWS, FEATURES, CHUNK = 1600, 40, 400
+# Coupled rows in parts that learn of each other, as there are of far more rows.
+IN_PARTS = "GraphNMF in parts"
 
 
 def data():
@@ -29,13 +32,14 @@ def data():
 
 
 def models():
-    """A fit to products, one to entries, and one with a graph."""
+    """A fit to products, one to entries, and two with a graph."""
     from partwise import NMF, GraphNMF
 
     return {
         "NMF": NMF(5, l1_codes=0.1),
         "Kullback-Leibler": NMF(5, loss="kullback-leibler"),
         "GraphNMF": GraphNMF(5, graph_strength=1.0),
+        IN_PARTS: GraphNMF(5, graph_strength=1.0),
     }
 
 
@@ -43,10 +47,14 @@ def fit(client, sweeps, callbacks=None, patience=60.0, name="NMF"):
     import dask.array as da
 
     from partwise.blocks import DaskRows
+    from partwise.core import spread_parts
 
     X = DaskRows(da.from_array(data(), chunks=(CHUNK, FEATURES)), client, patience)
     settings = {"init": "random", "random_state": 0, "max_iter": sweeps, "tol": 0, "callbacks": callbacks}
-    model = models()[name].set_params(**settings).fit(X)
+    with pytest.MonkeyPatch.context() as patch:
+        if name == IN_PARTS:
+            patch.setattr(spread_parts, "MOST_ROWS", ROWS // 2)
+        model = models()[name].set_params(**settings).fit(X)
     return model.components_, np.asarray(model.embedding_), model.history_["objective"]
 
 

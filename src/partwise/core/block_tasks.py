@@ -97,7 +97,6 @@ def code(
     step: Any,
     weight: Array | None,
     product: Any,
-    links: list[Any],
     *given: Any,
     kind: BlockKind,
     items: tuple[int | None, ...],
@@ -114,8 +113,6 @@ def code(
         Of its samples.
     product : ndarray, optional
         Its X Hᵀ, if it is known.
-    links : list of (BlockMatrix, object)
-        What couples its rows; nothing here.
     *given : ndarray or tuple of ndarray
         The rows of other arrays, each by itself or an item of what another task gave.
     kind : BlockKind
@@ -130,50 +127,12 @@ def code(
     return (*(run.results if arrays else ()), found)
 
 
-def code_linked(
-    block: Any,
-    step: Any,
-    weight: Array | None,
-    product: Any,
-    links: list[Any],
-    *given: Any,
-    kind: BlockKind,
-    items: tuple[int | None, ...],
-    Ht: Array,
-) -> tuple[Any, ...]:
-    """The same for rows that are coupled with each other and with those of other blocks.
-
-    Parameters
-    ----------
-    block, step, weight, product, *given, kind, items, Ht
-        As for :func:`code`.
-    links : list of (BlockMatrix, object)
-        Its rows of the matrices that couple samples, each with what it knows of other blocks.
-    """
-    operand = operand_of(block, kind, weight)
+def shares_of(block: Any, codes: Any, weight: Array | None, kind: BlockKind, item: int | None) -> tuple[Array, Array]:
+    """The shares of XᵀW and WᵀW of a block whose codes are known."""
+    W = arrived(codes, item)
+    weighted = W if weight is None else weight[:, None] * W
     with one_thread():
-        product = operand.dot(Ht) if product is None else arrived(product)
-        results = step.whole(product, tuple(map(arrived, given, items)), links)
-        W = results[-1]
-        weighted = W if weight is None else weight[:, None] * W
-        return (*results, (operand.t_dot(weighted), W.T @ weighted))
-
-
-def step_linked(
-    block: Any,
-    step: Any,
-    weight: Array | None,
-    product: Any,
-    links: list[Any],
-    *given: Any,
-    kind: BlockKind,
-    items: tuple[int | None, ...],
-    Ht: None,
-) -> tuple[Array, ...]:
-    """Only the codes; parameters are those of :func:`code_linked`."""
-    with one_thread():
-        results: tuple[Array, ...] = step.whole(arrived(product), tuple(map(arrived, given, items)), links)
-        return results
+        return operand_of(block, kind).t_dot(weighted), W.T @ weighted
 
 
 def shares(coded: tuple[Any, ...]) -> Any:

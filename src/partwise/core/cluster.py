@@ -77,8 +77,13 @@ class Cluster:
                 f"{worker} has {what}. Install the same version on all workers."
             )
 
-    def each(self, name: str, function: Callable[..., Any], /, *iterables: Iterable[Any], **common: Any) -> list[Any]:
-        """Futures of a function of every block: arguments come from iterables, one per block, and are common."""
+    def each(
+        self, name: str, function: Callable[..., Any], /, *iterables: Iterable[Any], urgency: int = 0, **common: Any
+    ) -> list[Any]:
+        """Futures of a function of every block: arguments come from iterables, one per block, and are common.
+
+        Workers do first what is more urgent.
+        """
         import dask
 
         lists = [list(items) for items in iterables]
@@ -86,7 +91,7 @@ class Cluster:
         keys = [f"partwise-{name}-{self._token}-{self._count}-{i}" for i in range(len(lists[0]))]
         self._check_open()
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE_GRAPH}):
-            futures: list[Any] = self.client.map(function, *lists, key=keys, pure=False, **common)
+            futures: list[Any] = self.client.map(function, *lists, key=keys, pure=False, priority=urgency, **common)
         return futures
 
     def shared(self, name: str, value: Any, size: int, n_blocks: int) -> Any:

@@ -22,12 +22,29 @@ UNSUPPORTED = "numpy.{} of codes that live on workers is not available; numpy.as
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """What tasks have given, one for every block: an array, or one of several."""
+    """What tasks have given, one for every block: an array, or one of several.
+
+    Attributes
+    ----------
+    futures : list of distributed.Future
+    item : int or None
+        Which of several.
+    width : int
+    dtype : dtype
+    whole : Leaf, optional
+        The same in parts of several blocks.
+    """
 
     futures: list[Any]
     item: int | None
     width: int
     dtype: np.dtype[Any]
+    whole: Leaf | None = None
+
+    @property
+    def kind(self) -> tuple[int, np.dtype[Any]]:
+        """Its width and type."""
+        return self.width, self.dtype
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,9 @@
 """Matrices over the rows of codes that live on workers: what couples samples of different blocks.
 
-Every block holds its own rows of S: links inside the block, and links to rows of other blocks, whose codes it is sent
-when they change (the halo). For a step that all blocks make at once, links between blocks are replaced by a bound that
-touches at the present codes,
+A block is here what is moved by one task: a part of the rows, which holds many blocks of X (:mod:`.spread_parts`). It
+holds its own rows of S: links inside the block, and links to rows of other blocks, if there are any, whose codes it is
+sent when they change (the halo). For a step that all blocks make at once, links between blocks are replaced by a bound
+that touches at the present codes,
 
     2 s f_i f_t ≤ 2 s (f_i f⁰_t + f⁰_i f_t − f⁰_i f⁰_t) + |s| ((f_i − f⁰_i)² + (f_t − f⁰_t)²)
 
@@ -20,21 +21,24 @@ import scipy.sparse as sp
 
 from .rows import Cliques, FormedSquare, Links, RowMatrix
 from .spread import Leaf, SpreadRows, arrived
+from .spread_parts import PartRows
 from .types import Array, IntArray
 
 if TYPE_CHECKING:
     from .spread_rows import ClusterRows
 
-# The rows that a block needs of another one come in one array for all blocks of a group; there are so many groups.
-MOST_GROUPS = 16
+# The rows that a block needs of another one come in one array for all blocks of a group; there are so many groups, or
+# one, if all blocks together need at most this multiple of the rows that each of them needs.
+MOST_GROUPS, MOST_EXCESS = 16, 2.0
 
 
 def spread_matrix(home: ClusterRows, S: RowMatrix) -> SpreadMatrix:
     """A matrix over all samples, by blocks."""
+    parts = PartRows(home)
     if isinstance(S, Cliques):
-        return SpreadCliques(home, S)
+        return SpreadCliques(parts, S)
     if isinstance(S, Links):
-        return SpreadLinks(home, S)
+        return SpreadLinks(parts, S)
     raise NotImplementedError(f"{type(S).__name__} cannot be divided into blocks of rows.")
 
 
@@ -52,15 +56,23 @@ class SpreadMatrix(RowMatrix):
     # S without its diagonal, if it has entries.
     off: Any = None
 
-    def __init__(self, home: ClusterRows, S: RowMatrix):
-        self._home = home
+    def __init__(self, home: PartRows, S: RowMatrix):
+        self.home = home
         self._diagonal = S.diagonal()
-        # What blocks were sent last, and of which codes.
+        # What blocks were sent last, and of which codes; and the energy of some codes that workers are at.
         self._sent: tuple[Leaf, list[Any]] | None = None
+        self._begun: tuple[SpreadRows, list[Any]] | None = None
+
+    @property
+    def across(self) -> bool:
+        """Whether there are other blocks."""
+        return len(self.home.slices) > 1
 
     def arriving(self, F: SpreadRows) -> list[Any]:
-        """What every block needs to know of the others; it is sent once for the same codes."""
-        leaf = self._home.leaf(F)
+        """What every block needs to know of the others; it is sent once for the same codes. None if there are none."""
+        if not self.across:
+            return [None]
+        leaf = self.home.leaf(F)
         if self._sent is None or self._sent[0] is not leaf:
             self._sent = leaf, self._send(leaf)
         return self._sent[1]
@@ -69,9 +81,9 @@ class SpreadMatrix(RowMatrix):
     def _send(self, leaf: Leaf) -> list[Any]:
         """Futures, or what contains them, for every block."""
 
-    def _each(self, name: str, task: Callable[..., Any], F: SpreadRows) -> list[Any]:
-        leaf, sent = self._home.leaf(F), self.arriving(F)
-        return self._home.cluster.each(name, task, self.parts, leaf.futures, sent, item=leaf.item)
+    def _each(self, name: str, task: Callable[..., Any], F: SpreadRows, urgency: int = 0) -> list[Any]:
+        leaf, sent = self.home.leaf(F), self.arriving(F)
+        return self.home.cluster.each(name, task, self.parts, leaf.futures, sent, urgency=urgency, item=leaf.item)
 
     def positive(self, F: Any) -> Any:
         """S⁺ F."""
@@ -82,15 +94,22 @@ class SpreadMatrix(RowMatrix):
         return self._half(F, 1)
 
     def _half(self, F: SpreadRows, item: int) -> SpreadRows:
-        return SpreadRows(self._home, Leaf(self._each("halves", _halves, F), item, F.shape[1], F.dtype))
+        return self.home.divided(Leaf(self._each("halves", _halves, F), item, F.shape[1], F.dtype))
 
     def diagonal(self) -> Array:
         """The diagonal of S."""
         return self._diagonal
 
+    def begin_energy(self, F: SpreadRows) -> None:
+        """Let workers compute the energy that will be asked for, when they have nothing else to do."""
+        self._begun = F, self._each("energy", _energy, F, urgency=-1)
+
     def energy(self, F: Any) -> Array:
         """f_jᵀ S f_j for every column, added up by blocks."""
-        return np.asarray(self._home.cluster.total(self._each("energy", _energy, F))[0])
+        if self._begun is None or self._begun[0] is not F:
+            self.begin_energy(F)
+        assert self._begun is not None  # just begun
+        return np.asarray(self.home.cluster.total(self._begun[1])[0])
 
 
 class BlockMatrix(ABC):
@@ -143,22 +162,25 @@ class SpreadLinks(SpreadMatrix):
 
     Parameters
     ----------
-    home : ClusterRows
+    home : PartRows
     S : Links
     """
 
-    def __init__(self, home: ClusterRows, S: Links):
+    def __init__(self, home: PartRows, S: Links):
         super().__init__(home, S)
         self.off = S.off
         slices, n_blocks = home.slices, len(home.slices)
         residual = S.residual if isinstance(S, FormedSquare) else None
-        groups = np.array_split(np.arange(n_blocks), min(n_blocks, MOST_GROUPS))
+        needs = [np.unique(_needed(S, residual, rows)) for rows in slices]
+        every = len(np.unique(np.concatenate(needs)))
+        alike = every <= MOST_EXCESS * sum(map(len, needs)) / n_blocks
+        groups = np.array_split(np.arange(n_blocks), 1 if alike else min(n_blocks, MOST_GROUPS))
         self._group_of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
         # For every group, the rows of each block that its blocks need.
         self._wanted: list[list[IntArray]] = []
         described: list[tuple[Any, ...]] = []
         for group in groups:
-            needed = np.unique(np.concatenate([_needed(S, residual, slices[number]) for number in group]))
+            needed = np.unique(np.concatenate([needs[number] for number in group]))
             for number in group:
                 own = slices[number]
                 elsewhere = needed[(needed < own.start) | (needed >= own.stop)]
@@ -176,7 +198,7 @@ class SpreadLinks(SpreadMatrix):
                     futures.append(leaf.futures[number])
                     places.append(rows)
                     owners.append((group, number))
-        cluster = self._home.cluster
+        cluster = self.home.cluster
         sent = cluster.each("halo", _picked, futures, places, item=leaf.item) if futures else []
         by_group: list[list[tuple[int, Any]]] = [[] for _ in self._wanted]
         for (group, number), future in zip(owners, sent, strict=True):
@@ -214,18 +236,22 @@ class BlockLinks(BlockMatrix):
         self.extra = np.asarray(abs(across).sum(axis=1)).ravel().astype(diagonal.dtype)
         self.stiffness = diagonal + self.extra
 
-    def _outside(self, F: Array, others: list[Array]) -> Array:
+    def _outside(self, F: Array, others: list[Array] | None) -> Array:
         return np.asarray(self._across @ _halo(others, F)) if others else np.zeros_like(F)
 
-    def halves(self, F: Array, others: list[Array]) -> tuple[Array, Array]:
+    def halves(self, F: Array, others: list[Array] | None) -> tuple[Array, Array]:
         """The positive links and the diagonal; the negative ones."""
-        halo = _halo(others, F)
-        up, down = self._across.maximum(0), -(self._across.minimum(0))
+        if not others:
+            return self.inside.positive(F), self.inside.negative(F)
+        halo, (up, down) = _halo(others, F), self.kept("halves", self._halves)
         return self.inside.positive(F) + up @ halo, self.inside.negative(F) + down @ halo
 
-    def energy(self, F: Array, others: list[Array]) -> Array:
+    def _halves(self) -> tuple[Any, Any]:
+        return self._across.maximum(0), -(self._across.minimum(0))
+
+    def energy(self, F: Array, others: list[Array] | None) -> Array:
         """Half of that of links to other blocks, which have the other half; or of the rows of B."""
-        whole = np.concatenate([F, _halo(others, F)])
+        whole = np.concatenate([F, _halo(others, F)]) if others else F
         if self._residual is not None:
             B, strength = self._residual
             rest = B @ whole
@@ -248,20 +274,20 @@ class SpreadCliques(SpreadMatrix):
 
     Parameters
     ----------
-    home : ClusterRows
+    home : PartRows
     S : Cliques
     """
 
-    def __init__(self, home: ClusterRows, S: Cliques):
+    def __init__(self, home: PartRows, S: Cliques):
         super().__init__(home, S)
         sizes = np.bincount(S.groups[S.groups >= 0], minlength=S.n_groups)
         own = [S.groups[rows] for rows in home.slices]
-        given = {"sizes": sizes, "strength": S.strength, "dtype": self._diagonal.dtype}
+        given: dict[str, Any] = {"sizes": sizes, "strength": S.strength, "dtype": self._diagonal.dtype}
         self.parts = home.cluster.each("cliques", _block_cliques, home.blocks, own, **given)
 
     def _send(self, leaf: Leaf) -> list[Any]:
         """The sums of all groups."""
-        cluster = self._home.cluster
+        cluster = self.home.cluster
         sums = cluster.total(cluster.each("groups", _group_sums, self.parts, leaf.futures, item=leaf.item))[0]
         return [sums] * len(self.parts)
 
@@ -297,21 +323,23 @@ class BlockCliques(BlockMatrix):
         out[: self.inside.n_groups] = self.inside.group_sums(F)
         return out
 
-    def _outside(self, F: Array, others: Array) -> Array:
+    def _outside(self, F: Array, others: Array | None) -> Array:
         groups, out = self.inside.groups, np.zeros_like(F)
+        if others is None:
+            return out
         members = groups >= 0
         elsewhere = np.maximum(others - self.sums(F), 0)
         out[members] = -F.dtype.type(self.inside.strength) * elsewhere[groups[members]]
         return out
 
-    def halves(self, F: Array, others: Array) -> tuple[Array, Array]:
+    def halves(self, F: Array, others: Array | None) -> tuple[Array, Array]:
         """The degrees; the sums of the other members."""
         up = (self.stiffness - self.extra)[:, None] * F
         return up, self.inside.negative(F) - self._outside(F, others)
 
-    def energy(self, F: Array, others: Array) -> Array:
+    def energy(self, F: Array, others: Array | None) -> Array:
         """Σ_c n_c Σ_{i in c} (f_ij − mean_cj)² over its members."""
-        groups = self.inside.groups
+        groups, others = self.inside.groups, self.sums(F) if others is None else others
         own = groups[groups >= 0]
         centred = F[groups >= 0] - (others / np.maximum(self._sizes, 1)[:, None])[own]
         return self.inside.strength * np.einsum("i,ij,ij->j", self._sizes[own], centred, centred, dtype=np.float64)
@@ -343,7 +371,7 @@ def _described(S: Links, residual: Any, own: slice, sent: IntArray) -> tuple[Any
 
 
 def _halo(others: list[Array], F: Array) -> Array:
-    return np.concatenate([arrived(part) for part in others]) if others else np.empty((0, F.shape[1]), F.dtype)
+    return np.concatenate([arrived(part) for part in others])
 
 
 def _block_links(block: Any, described: tuple[Any, ...]) -> BlockLinks:

@@ -16,6 +16,7 @@ import numpy as np
 
 from . import block_tasks as tasks
 from .cluster import FAN_IN
+from .linked_pass import LinkedPass
 from .operand import Missing, Operand
 from .piece_pass import PiecePass
 from .row_pass import RowPass
@@ -118,67 +119,42 @@ class SpreadOperand(Operand):
         rows, cluster = self._X, self._X.cluster
         run = code_rows if isinstance(code_rows, RowPass) else None
         if run is not None and run.links:
-            product = self.dot(Ht) if product is None else product
+            return self._code_linked(Ht, run, product)
         products = [None] * len(rows.blocks) if product is None else rows.each(self.placed(product).expression)
-        if run is None:
-            coded = self._coded(tasks.code, [code_rows] * len(rows.blocks), products, Ht, (), [[] for _ in rows.blocks])
-        elif not run.links:
-            coded = self._coded(tasks.code, self._steps(run.step), products, Ht, run.given, [[] for _ in rows.blocks])
-        else:
-            first = self._nearer(run, products, Ht)
-            given = (first, *run.given[1:])
-            coded = self._coded(tasks.code_linked, self._steps(run.step), products, Ht, given, self._links(run, first))
+        steps = [code_rows] * len(rows.blocks) if run is None else [run.step.of(part) for part in rows.slices]
+        leaves = [] if run is None else [rows.leaf(F) for F in run.given]
+        coded = cluster.each(
+            "code",
+            tasks.code,
+            rows.blocks,
+            steps,
+            self._weights,
+            products,
+            *(leaf.futures for leaf in leaves),
+            kind=self._kind,
+            items=tuple(leaf.item for leaf in leaves),
+            Ht=self._shared(Ht),
+        )
         pull, gram = cluster.total(cluster.each("shares", tasks.shares, coded))
         if run is not None:
             run.results = self._cut(self._rows_of(coded, (Ht.shape[1],) * run.step.n_results))
         return np.ascontiguousarray(pull), np.ascontiguousarray(gram)
 
-    def _nearer(self, run: RowPass, products: list[Any], Ht: Array) -> Any:
-        """Where the last step of a pass with links begins: what those before it give."""
-        F: Any = run.given[0]
-        if run.aggregates is not None:
-            F = run.aggregates.moved(self, run.step, F, products, self._links(run, F))
-        before, parts = F, run.given[run.step.n_results :]
-        for step in run.before:
-            given = (F, before, *parts) if step.n_results == 2 else (F, *parts)
-            done = self._coded(tasks.step_linked, self._steps(step), products, None, given, self._links(run, F))
-            found = self._rows_of(done, (Ht.shape[1],) * step.n_results)
-            before, F = found[0], found[-1]
-        return F
-
-    def _coded(
-        self,
-        task: Callable[..., Any],
-        steps: list[Any],
-        products: list[Any],
-        Ht: Array | None,
-        given: tuple[Any, ...],
-        links: list[list[Any]],
-    ) -> list[Any]:
-        """Futures of what a task of :mod:`.block_tasks` gives for every block."""
-        leaves = [self._X.leaf(F) for F in given]
-        return self._X.cluster.each(
-            "code",
-            task,
-            self._X.blocks,
-            steps,
-            self._weights,
-            products,
-            links,
-            *(leaf.futures for leaf in leaves),
-            kind=self._kind,
-            items=tuple(leaf.item for leaf in leaves),
-            Ht=None if Ht is None else self._shared(Ht),
-        )
-
-    def _steps(self, step: Any) -> list[Any]:
-        """A step for every block."""
-        return [step.of(rows) for rows in self._X.slices]
-
-    def _links(self, run: RowPass, F: Any) -> list[list[Any]]:
-        """For every block, its rows of the matrices that couple samples, and what it is sent of others' codes F."""
-        matrices = [(S.parts, S.arriving(F)) for S in run.links]
-        return [[(parts[i], sent[i]) for parts, sent in matrices] for i in range(len(self._X.blocks))]
+    def _code_linked(self, Ht: Array, run: RowPass, product: Any) -> tuple[Array, Array]:
+        """Products with X by blocks, and codes by parts of many blocks."""
+        rows, cluster = self._X, self._X.cluster
+        products = rows.each((self.dot(Ht) if product is None else self.placed(product)).expression)
+        parts = run.links[0].home
+        *others, codes = LinkedPass(parts, run, products).moved()
+        W = parts.divided(codes.expression)
+        given = (rows.blocks, W.expression.futures, self._weights)
+        shares = cluster.each("shares", tasks.shares_of, *given, kind=self._kind, item=W.expression.item)
+        # The objective needs it next; workers compute it meanwhile.
+        for S in run.links:
+            S.begin_energy(W)
+        pull, gram = cluster.total(shares)
+        run.results = self._cut([*others, W])
+        return np.ascontiguousarray(pull), np.ascontiguousarray(gram)
 
     def pass_over(self, run: PiecePass) -> PiecePass:
         """Every worker makes it over its blocks; what has a row for every sample stays there."""
@@ -188,7 +164,7 @@ class SpreadOperand(Operand):
             "pieces",
             tasks.in_pieces,
             rows.blocks,
-            self._steps(run.step),
+            [run.step.of(part) for part in rows.slices],
             self._weights,
             *(leaf.futures for leaf in leaves),
             kind=self._kind,

@@ -52,7 +52,7 @@ class ClusterRows(StoredRows):
         ]
         self.blocks = list(self.cluster.client.compute(tasks))
         starts = [rows.start for rows in self.slices]
-        options = {"dtype": self.dtype, "if_nan": if_nan, "if_negative": if_negative}
+        options: dict[str, Any] = {"dtype": self.dtype, "if_nan": if_nan, "if_negative": if_negative}
         found: list[Facts] = self.cluster.results(self.cluster.each("facts", inspected, self.blocks, starts, **options))
         kinds = {facts.sparse for facts in found}
         if len(kinds) > 1:

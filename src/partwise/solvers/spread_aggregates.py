@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.linked_pass import LinkedPass
 from ..core.spread import Leaf, SpreadRows, arrived
+from ..core.spread_parts import joined_rows
 from ..core.types import Array, IntArray
 from .multilevel import Level, RowQuadratic
 
@@ -39,24 +41,20 @@ class SpreadAggregates:
         # Links inside an aggregate belong to its diagonal.
         self._inside = np.asarray((gather @ off @ gather.T).diagonal())
 
-    def moved(self, X: Any, descent: Any, F: Any, products: list[Any], links: list[list[Any]]) -> SpreadRows:
+    def moved(self, run: LinkedPass, descent: Any, F: Any) -> SpreadRows:
         """The codes after a step of all aggregates.
 
         Parameters
         ----------
-        X : SpreadOperand
+        run : LinkedPass
         descent : RowStep
             With the quadratic of the codes.
         F : SpreadRows
-        products : list of futures
-            X Hᵀ of every block.
-        links : list
-            What couples the rows of every block, and what it knows of others.
         """
-        rows, cluster = X.stored, X.stored.cluster
+        rows, cluster = run.parts, run.parts.cluster
         leaf, owners = rows.leaf(F), [self._owner[part] for part in rows.slices]
         steps = [descent.of(part) for part in rows.slices]
-        given = (steps, products, links, leaf.futures, owners)
+        given = (steps, run.products, run.links(F), leaf.futures, owners)
         parts = cluster.each("aggregates", _gathered, *given, item=leaf.item, n_aggregates=self._n)
         pulls, weight, D = cluster.total(cluster.each("sums", _first, parts))
         lowest = cluster.extreme("minimum", cluster.each("lowest", _second, parts))
@@ -70,21 +68,21 @@ class SpreadAggregates:
 
 
 def _gathered(
-    step: Any, product: Any, links: list[Any], F: Any, owner: IntArray, item: int | None, n_aggregates: int
+    step: Any, products: list[Any], links: list[Any], F: Any, owner: IntArray, item: int | None, n_aggregates: int
 ) -> tuple[tuple[Array, Array, Array], Array]:
     """What a block adds to the problem of the aggregates, and the lowest entries of its members."""
+    from ..kernels.links import group_minima
+
     F, system = arrived(F, item), step.system
     weight = np.broadcast_to(system.weight, len(F)).astype(F.dtype)
-    pull = system.pull(arrived(product)) - weight[:, None] * (F @ system.B) - system.D * F
+    pull = system.pull(joined_rows(products)) - weight[:, None] * (F @ system.B) - system.D * F
     D = np.broadcast_to(system.D, F.shape)
     for part, others in links:
         up, down = part.halves(F, others)
         pull = pull - system.scale * (up - down)
         D = D + np.multiply.outer(part.stiffness - part.extra, system.scale)
     gather = sp.csr_array((np.ones(len(F), F.dtype), (owner, np.arange(len(F)))), shape=(n_aggregates, len(F)))
-    lowest = np.full((n_aggregates, F.shape[1]), np.inf, F.dtype)
-    np.minimum.at(lowest, owner, F)
-    return (gather @ pull, gather @ weight, gather @ D), lowest
+    return (gather @ pull, gather @ weight, gather @ D), group_minima(owner, n_aggregates, np.ascontiguousarray(F))
 
 
 def _first(parts: tuple[Any, Any]) -> Any:
