@@ -172,6 +172,9 @@ def _missing():
         "missing-mnist-50-counts": partial(missing.holes, "mnist", 0.5, loss="kullback-leibler", needed="≥ 10"),
         "missing-mnist-weights": partial(missing.weights, "mnist", needed="≥ 15"),
         "missing-mnist-graph": partial(missing.graph_with_holes, "mnist", 0.5, needed="≥ 10"),
+        "missing-mnist-graph-counts": partial(
+            missing.graph_with_holes, "mnist", 0.5, 100.0, loss="kullback-leibler", needed="≥ 10"
+        ),
     }
 
 

@@ -49,16 +49,17 @@ def weights(name, k=10, dtype=np.float64, **others):
     return against_rules("WeightedNMF", lambda **how: partwise.WeightedNMF(k, weights=V, **how), X, data, **others)
 
 
-def graph_with_holes(name, share, strength=10.0, k=10, dtype=np.float64, **others):
+def graph_with_holes(name, share, strength=10.0, k=10, dtype=np.float64, loss="frobenius", **others):
     """Rows for GraphNMF under the gauge, with neighbours by what samples share."""
     X, data = _with_holes(name, share, dtype)
     links = shared_neighbors(X, 5)
     graph = links.maximum(links.T)
 
     def make(**how):
-        return partwise.GraphNMF(k, graph_strength=strength, graph=graph, missing="nan", **how)
+        return partwise.GraphNMF(k, graph_strength=strength, graph=graph, missing="nan", loss=loss, **how)
 
-    return against_rules(f"GraphNMF {strength:g}, missing entries,", make, X, data, **others)
+    method = "GraphNMF" if loss == "frobenius" else f"GraphNMF, {loss},"
+    return against_rules(f"{method} {strength:g}, missing entries,", make, X, data, **others)
 
 
 def _with_holes(name, share, dtype):

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from partwise import NMF, GraphNMF
 from partwise.core import operand as operands
 from partwise.core.storage import as_operand, group_means
+from partwise.core.together import CodePass
 
 RNG = np.random.RandomState(0)
 X = np.where(RNG.uniform(size=(30, 17)) < 0.6, 0, RNG.uniform(size=(30, 17)))
@@ -124,3 +125,25 @@ def test_magnitude_and_smallest_entry(make):
     np.testing.assert_allclose(operand.magnitude().dot(H), np.abs(X) @ H, atol=1e-12)
     np.testing.assert_allclose(operand.magnitude().t_dot(F), np.abs(X).T @ F, atol=1e-12)
     np.testing.assert_allclose(operand.dot(H), X @ H, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["C", "csr"])
+@pytest.mark.parametrize("widths", [[9], [9, 2], [3, 3, 8]])
+@pytest.mark.parametrize("method", ["code_together", "code_alike"])
+def test_products_of_several_fits_are_their_own(form, widths, method):
+    """What a fit is given is right, and remains so when others are given theirs."""
+    if method == "code_alike":
+        widths = [9] * len(widths)
+    operand = as_operand(FORMS[form](X))
+
+    def passes(scale):
+        parts = [scale * np.random.RandomState(k).uniform(size=(17, k)) for k in widths]
+        return [CodePass(Ht, lambda rows, product: product**2) for Ht in parts]
+
+    given = passes(1.0)
+    found = getattr(operand, method)(given)
+    getattr(operand, method)(passes(2.0))
+    for each, (pull, gram) in zip(given, found, strict=True):
+        codes = (X @ each.Ht) ** 2
+        np.testing.assert_allclose(pull, X.T @ codes)
+        np.testing.assert_allclose(gram, codes.T @ codes)

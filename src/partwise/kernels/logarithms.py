@@ -85,9 +85,15 @@ def _move(b: Array, z: Array, length: float, floor: float) -> None:
 
 
 @compiled(nogil=True)
+def _falls(D: float, C: float, E: float, tau: float) -> bool:
+    """Whether a whole step with first-order decrease D and curvatures C and E that shrinks b by τ cannot rise."""
+    return tau < 1 and E + C * (0.5 + max(tau, 0.0) / 3 / (1 - max(tau, 0.0))) <= D
+
+
+@compiled(nogil=True)
 def _step_length(D: float, C: float, E: float, tau: float) -> float:
-    """How far to go along a step with first-order decrease D and curvatures C and E that shrinks b by τ."""
-    if tau < 1 and E + C * (0.5 + max(tau, 0.0) / 3 / (1 - max(tau, 0.0))) <= D:
+    """How far to go along such a step."""
+    if _falls(D, C, E, tau):
         return 1.0
     if tau <= 0:
         return min(1.0, D / (2 * E + C)) if 2 * E + C > 0 else 1.0
@@ -155,8 +161,9 @@ def _newton_step(
     alpha: Array,
     B: Array,
     weight: float,
+    with_b: bool,
 ) -> float:
-    """One step on a row, in place, leaving b = f · g; returns the decrease it promises to first order.
+    """One step on a row, in place, leaving b = f · g if asked to; returns the decrease it promises to first order.
 
     Entries that are `held` stay as they are, and so does the sum of the row if it is to be kept. `alpha` is empty for a
     Poisson likelihood.
@@ -223,10 +230,20 @@ def _newton_step(
         exchange(Q, gradient, lowest, width, d, slope)
     else:
         solve_model(Q, gradient, lowest, width, d, slope, v)
-    promised, kept = 0.0, energy_of_common(B, weight, active, d)
+    promised, kept, curved, shrunk = 0.0, energy_of_common(B, weight, active, d), 0.0, 0.0
     for a in range(width):
         promised -= gradient[a] * d[a]
         kept += ridge[active[a]] * d[a] * d[a]
+        curved += d[a] * (slope[a] - gradient[a])  # the slope of the model has changed by Q d
+        if d[a] < 0:
+            shrunk = max(shrunk, -d[a] / f[active[a]])
+    # As a sum of f_j g_pj, b nowhere shrinks by a larger share than the entry of f that shrinks most.
+    falls = len(alpha) == 0 and _falls(promised, max(curved - 2 * kept, 0.0), kept, shrunk)
+    if falls and not with_b:
+        for a in range(width):
+            f[active[a]] = max(f[active[a]] + d[a], 0)
+        return promised
+    for a in range(width):
         # From here on, at the place of its component.
         slope[active[a]] = d[a]
     bent, tau, spared, largest = 0.0, 0.0, 0.0, 0.0
@@ -235,6 +252,8 @@ def _newton_step(
         if not kept_whole:
             gather_some(indices[start:stop], G, active, g)
         combine(g, slope, active, z[start:stop], start if kept_whole else 0)
+        if falls:
+            continue
         curvature, shrinkage = along(c[start:stop], y[start:stop], z[start:stop])
         bent += curvature
         tau = max(tau, shrinkage)
@@ -245,7 +264,7 @@ def _newton_step(
     length = b.dtype.type(1)
     if len(alpha) > 0:
         length = b.dtype.type(soft_length(promised, bent, spared, kept, tau, largest, MOST_OF_B))
-    elif count:
+    elif count and not falls:
         length = b.dtype.type(_step_length(promised, bent, kept, tau))
     for a in range(width):
         j = active[a]
@@ -353,8 +372,9 @@ def newton_rows(
                     given[j] -= 2 * scale[j] * group_strength * (group_sums[groups[row], j] - f[j])
                     group_sums[groups[row], j] -= f[j]
         mass = 0.0
-        for p in range(count):
-            mass += c[p]
+        if tolerance > 0:
+            for p in range(count):
+                mass += c[p]
         for p in range(min(count, len(alpha))):
             alpha[p] = dispersion[row if len(dispersion) > 1 else 0, own[p] if dispersion.shape[1] > 1 else 0]
         for _ in range(max_steps):
@@ -362,6 +382,7 @@ def newton_rows(
                 f, own, c, G, given, curvature, floor,
                 b[:count], y[:count], z[:count], g, scaled, Q, columns, small, stays, keeps_sum,
                 x[first:end], alpha[: min(count, len(alpha))], B, weights[row if len(weights) > 1 else 0],
+                len(logs) > 0,
             )  # fmt: skip
             if promised <= tolerance * mass:
                 break

@@ -78,10 +78,21 @@ def add_t_dot_columns(indptr: Array, indices: Array, data: Array, W: Array, firs
             else:
                 high = middle
         p = low
-        while p < end and indices[p] < last:
-            value, row = data[p], out[indices[p]]
+        # Four entries at a time: they are of different features, so each sum still grows in the order of rows.
+        while p + 4 <= end and indices[p + 3] < last:
+            x0, x1, x2, x3 = data[p], data[p + 1], data[p + 2], data[p + 3]
+            out0, out1, out2, out3 = out[indices[p]], out[indices[p + 1]], out[indices[p + 2]], out[indices[p + 3]]
             for j in range(k):
-                row[j] += value * code[j]
+                w = code[j]
+                out0[j] += x0 * w
+                out1[j] += x1 * w
+                out2[j] += x2 * w
+                out3[j] += x3 * w
+            p += 4
+        while p < end and indices[p] < last:
+            x0, out0 = data[p], out[indices[p]]
+            for j in range(k):
+                out0[j] += x0 * code[j]
             p += 1
 
 

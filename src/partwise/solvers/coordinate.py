@@ -14,6 +14,7 @@ import numpy as np
 from ..core.objective import Objective
 from ..core.row_pass import RowPass
 from ..core.rows import RowMatrix
+from ..core.spread_links import SpreadMatrix
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
 from .extrapolation import Extrapolating
@@ -27,7 +28,7 @@ MAX_PASSES = 8
 # better minima than solving for each factor against an arbitrary start. Not so where samples are coupled: one pass
 # would carry information over only one link. A term that lies below its quadratic makes small steps anyway.
 GENTLE_SWEEPS = 4
-# Blocks of coupled rows on workers move several times in a sweep, and learn in between how the others have moved. Each
+# Parts of coupled rows on workers move several times in a sweep, and learn in between how the others have moved. Each
 # time but the last they may go further by a share of their step; None is not at all.
 MOMENTA: tuple[float | None, ...] = (None,)
 # Passes on a few rows end when one gains less than this share of the first.
@@ -73,7 +74,7 @@ class Coordinate(Extrapolating):
         """New codes, extrapolated by beta, as a state; and the codes before extrapolation."""
         system = self._system(state, CODES)
         last, passes = self._last.get(CODES) if beta else None, self._passes
-        links = tuple(S for S in system.coupled if S.spread)
+        links = tuple(S for S in system.coupled if isinstance(S, SpreadMatrix))
         if (system.coupled or not system.data.any()) and not links:
             yield wanted(self._objective, state, CODES)
             W = self._descend(system, state, CODES, passes)
@@ -81,13 +82,14 @@ class Coordinate(Extrapolating):
         self._is_coupled = self._is_coupled or bool(links)
         system, names, parts = system.apart()
         descent = _Descent(replace(system, coupled=()), passes, None if last is None else beta, self.least_share, names)
+        across = any(S.across for S in links)
         run = RowPass(
             descent,
             (*((state.W,) if last is None else (state.W, last)), *parts),
             lambda: self._memory(state, last),
             links,
-            tuple(replace(descent, beta=momentum if beta else None) for momentum in MOMENTA) if links else (),
-            None if names else self._aggregates(links, system),
+            tuple(replace(descent, beta=momentum if beta else None) for momentum in MOMENTA) if across else (),
+            self._aggregates(links, system) if across and not names else None,
         )
         coding = Coding(state, run)
         yield [coding]
@@ -95,7 +97,7 @@ class Coordinate(Extrapolating):
 
     def _aggregates(self, links: tuple[Any, ...], system: RowSystem) -> SpreadAggregates | None:
         """What spans blocks on workers and is moved as a whole, where links outweigh the data."""
-        if not links or any(S.off is None for S in links):
+        if any(S.off is None for S in links):
             return None
         stiffness = sum(float(S.diagonal().mean()) for S in links) * float(system.scale.mean())
         if stiffness <= STIFF * float(system.weight.mean()) * float(np.diag(system.B).mean()):
@@ -216,12 +218,15 @@ class _Descent:
 
         F, (whole, _) = np.array(given[0], order="C"), self._complete(slice(0, len(given[0])), given)
         D, push, scale = whole.D, whole.push, whole.scale
+        across = any(others is not None for _, others in links)
         for part, others in links:
             D = D + np.multiply.outer(part.stiffness, scale)
-            push = push + scale * part.pull(F, others)
+            if across:
+                push = push + scale * part.pull(F, others)
         system = replace(whole, D=D, push=push)
         level = links[0][0].kept("level", lambda: Level.of([part.inside for part, _ in links], F.dtype))
-        system.descend_all(level, F, product, self.passes, PASS_TOLERANCE, cycles=1)
+        # Blocks that move at the same time should not go far before they learn of each other.
+        system.descend_all(level, F, product, self.passes, PASS_TOLERANCE, cycles=1 if across else None)
         if self.beta is None:
             return (F,)
         W = np.empty_like(F)
