@@ -131,6 +131,8 @@ def test_names_are_checked():
         model.transform(Duck(X, genes=GENES[::-1]))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.transform(X)
+    with pytest.raises(ValueError, match=r"Several variables have the name 'gene0'.*var_names_make_unique"):
+        NMF(4).fit(Duck(X, genes=["gene0", *GENES[:-1]]))
     with pytest.raises(ValueError, match=r"X is None\. Name a layer: .* there are 'counts'"):
         NMF(4).fit(SimpleNamespace(X=None, obs_names=[], var_names=[], layers={"counts": X}, obsp={}))
 

@@ -173,6 +173,19 @@ def test_what_has_not_two_dimensions_is_refused():
             read_data(sp.coo_array(A[0]))
 
 
+def test_images_that_are_not_rows_are_refused():
+    with pytest.raises(ValueError, match=r"has shape \(24, 3, 3\).*X\.reshape\(len\(X\), -1\)"):
+        partwise.NMF(2).fit(A.reshape(24, 3, 3).astype(np.uint8))
+
+
+def test_tables_with_words_name_the_columns():
+    table = pd.DataFrame(A).assign(patient="p", visit=pd.to_datetime("2020-01-01"))
+    with pytest.raises(ValueError, match=r"columns that do not hold numbers: patient.*select_dtypes"):
+        partwise.NMF(2).fit(table)
+    numbers = pd.DataFrame(A).astype(object).assign(more=[str(i) for i in range(24)])
+    assert read_data(numbers).shape == (24, 10)
+
+
 def test_broken_triplets_are_refused():
     broken = sp.coo_matrix(A)
     broken.col = broken.col + 100

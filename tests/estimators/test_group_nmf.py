@@ -270,7 +270,8 @@ BAD = {
     "NaN": (np.where(np.arange(len(X)) == 5, np.nan, 1.0), "The group of sample 5 is nan"),
     "None": (np.where(np.arange(len(X)) == 5, None, GROUPS), "The group of sample 5 is unknown"),
     "dates": (np.full(len(X), np.datetime64("2020-01-01")), "groups has dtype datetime64"),
-    "two dimensions": (np.ones((len(X), 2)), "1d array"),
+    "two dimensions": (np.ones((len(X), 2)), r"groups has shape \(180, 2\); it must have one dimension"),
+    "a name": ("batch", "groups='batch' was given; give the group of every sample itself"),
 }
 
 

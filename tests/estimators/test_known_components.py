@@ -109,6 +109,8 @@ def test_entries_that_must_be_zero(fit):
         (np.full((1, 12), np.nan), "NaN or infinity"),
         (np.ones((5, 12)), "5 components are fixed, but n_components=4"),
         (np.vstack([KNOWN, np.zeros(12)]), "zero everywhere"),
+        (1e300 * KNOWN, "so large or so small that their squares are no float64 numbers"),
+        (1e-200 * KNOWN, "so large or so small that their squares are no float64 numbers"),
     ],
 )
 def test_what_cannot_be_fixed(given, message):
@@ -156,6 +158,12 @@ def test_seeds_say_which_component_is_which():
     for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
         model = NMF(4, seed_components=TRUTH[order], seed_strength=0.1).fit(X)
         assert cosines(model.components_, TRUTH[order]).min() > 0.9
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+def test_seeds_may_be_of_any_size(scale):
+    near, far = (NMF(4, seed_components=NOISY * by, random_state=0, tol=1e-3).fit(X) for by in (1, scale))
+    np.testing.assert_allclose(far.components_, near.components_, atol=1e-6)
 
 
 @pytest.mark.parametrize("scaled", [1e-8, 1.0, 1e12])
@@ -211,8 +219,9 @@ def test_what_does_not_fit_together(given, message):
 def test_what_is_no_array(name):
     with pytest.raises(ValueError, match=f"'{name}' parameter of NMF must be an array-like"):
         NMF(4, **{name: sp.csr_array(TRUTH)}).fit(X)
-    with pytest.raises(ValueError, match=f"{name} must hold numbers, with a row for every component"):
-        NMF(4, **{name: [["a"] * 12]}).fit(X)
+    for unreadable in ([["a"] * 12], [[1, 2], [3]], TRUTH[None], 1j * TRUTH):
+        with pytest.raises(ValueError, match=f"{name} must hold numbers, with a row for every component"):
+            NMF(4, **{name: unreadable}).fit(X)
 
 
 def never(data):

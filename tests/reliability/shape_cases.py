@@ -25,7 +25,7 @@ SHAPES_REFUSED = {
     "no features, CSR": (sp.csr_array((N, 0)), "0 feature"),
     "one dimension": (X[0], "Reshape your data"),
     "no dimension": (np.array(1.0), "Expected 2D array"),
-    "three dimensions": (X[None], "dim 3"),
+    "three dimensions": (X[None], "two dimensions"),
 }
 SHAPES = {
     "one sample": X[:1],

@@ -75,7 +75,13 @@ def empty_table(X: Any) -> Any:
     """The names of the features as scikit-learn reads them: a DataFrame without rows."""
     import pandas as pd  # type: ignore[import-untyped]  # AnnData needs it too
 
-    return pd.DataFrame(columns=pd.Index(X.var_names))
+    names = pd.Index(X.var_names)
+    if not names.is_unique:
+        raise ValueError(
+            f"Several variables have the name {names[names.duplicated()][0]!r}, so features cannot be told apart by "
+            "name. Call adata.var_names_make_unique() first."
+        )
+    return pd.DataFrame(columns=names)
 
 
 def check_layer(adata: Any, layer: str) -> None:

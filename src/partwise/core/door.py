@@ -106,6 +106,7 @@ def read_data(
     X = readable(collection_of(X), name)
     if sp.issparse(X):
         X = canonical_csr(X, name)
+    _check_form(X, name)
     rules: dict[str, Any] = {
         "accept_sparse": "csr",
         "dtype": FLOATS,
@@ -125,6 +126,33 @@ def read_data(
     if not allow_nan and has_nan(X):
         raise ValueError(f"Input {name} contains NaN. {if_nan}")
     return X
+
+
+def _check_form(X: Any, name: str) -> None:
+    """Say what to do about stacks of images and tables with words, which scikit-learn only calls not convertible."""
+    if isinstance(X, np.ndarray) and X.ndim > 2:
+        raise ValueError(
+            f"{name} has shape {X.shape}, but it must have two dimensions: a row for every sample, a column for every "
+            f"feature. For images give {name}.reshape(len({name}), -1)."
+        )
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        words = [str(label) for i, label in enumerate(X.columns) if not _holds_numbers(X.iloc[:, i])]
+        if words:
+            raise ValueError(
+                f"{name} has columns that do not hold numbers: {', '.join(words[:5])}{', …' * (len(words) > 5)}. "
+                f"Leave them out, as {name}.select_dtypes('number') does, or turn them into numbers."
+            )
+
+
+def _holds_numbers(column: Any) -> bool:
+    """Whether the entries of a column convert to numbers; only those that may be words are tried."""
+    if getattr(column.dtype, "kind", "O") not in "OUSM":
+        return True
+    try:
+        column.astype(float)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _named_table(X: Any) -> Any:

@@ -17,6 +17,13 @@ def rest_of(domain: Domain) -> Domain:
     return domain.rest if isinstance(domain, Fixed) else domain
 
 
+def has_finite_norms(values: Array, axis: int) -> bool:
+    """Whether the squared norms along the other axis are ordinary numbers, neither infinite nor as good as zero."""
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.square(values).sum(axis=1 - axis)
+    return bool((np.isfinite(squares) & (squares >= np.finfo(values.dtype).tiny)).all())
+
+
 @dataclass(frozen=True, eq=False)
 class Fixed(Domain):
     """Given components, codes or entries stay as they are, to the last digit; the rest lies in another domain.
@@ -75,10 +82,10 @@ class Fixed(Domain):
         """The values as arrays; refuses what does not fit the data."""
         thing, what = ("codes", "columns") if factor == CODES else ("components", "rows")
         values = np.array(self.values, X.dtype, order="C", ndmin=2)
-        length, count = values.shape if factor == CODES else values.shape[::-1]
-        wanted, of = (X.shape[0], "samples") if factor == CODES else (X.shape[1], "features")
-        if values.ndim != 2 or length != wanted:
+        side, (wanted, of) = (0, (X.shape[0], "samples")) if factor == CODES else (1, (X.shape[1], "features"))
+        if values.ndim != 2 or values.shape[side] != wanted:
             raise ValueError(f"The fixed {thing} have shape {values.shape}; X has {wanted} {of}. They must agree.")
+        count = values.shape[1 - side]
         if count > n_components:
             raise ValueError(
                 f"{count} {thing} are fixed, but n_components={n_components} includes them. Ask for more "
@@ -94,6 +101,11 @@ class Fixed(Domain):
             raise ValueError(f"The fixed {thing} must not be negative, unless the rest is Free().")
         if where is None and not values.any(axis=0 if factor == CODES else 1).all():
             raise ValueError(f"Some {what} of the fixed {thing} are zero everywhere: they would represent nothing.")
+        if where is None and not has_finite_norms(values, 1 - side):
+            raise ValueError(
+                f"Some of the fixed {thing} are so large or so small that their squares are no {values.dtype} numbers. "
+                "Multiply them by a power of ten; the other factor makes up for it."
+            )
         allowed = (NonNegative, Free) if where is not None or factor == CODES else (
             NonNegative, Free, UnitNorm, Simplex, Sparse
         )  # fmt: skip

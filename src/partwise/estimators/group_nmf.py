@@ -19,7 +19,7 @@ class GroupNMF(GroupedCodes, NMF):
     "A non-negative matrix factorization method for detecting modules in heterogeneous omics multi-modal data", 2016,
     and Welch et al., "Single-cell multi-omic integration …", 2019, where each shared component has its own deviation
     in every group instead). As one factorisation X ≈ W H it is :class:`NMF` whose codes are zero where a component
-    belongs to another group. D and the penalties are those of :class:`NMF`, and so is all else: missing entries,
+    belongs to another group. D and the penalties are those of :class:`NMF`, and so is everything else: missing entries,
     known components, sparse data.
 
     Parameters

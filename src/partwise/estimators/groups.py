@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import column_or_1d
 
 from ..core import Array, IntArray
 
@@ -68,7 +67,15 @@ def find_groups(given: Any, names: Array, n_samples: int) -> IntArray:
 
 def read_groups(given: Any) -> Array:
     """Groups as an array of numbers or of text."""
-    groups = column_or_1d(np.asarray(given))
+    if np.ndim(given) == 0 and isinstance(given, str):
+        raise ValueError(
+            f"groups={given!r} was given; give the group of every sample itself, such as adata.obs[{given!r}]."
+        )
+    groups = np.asarray(given)
+    if groups.ndim == 2 and groups.shape[1] == 1:
+        groups = groups[:, 0]
+    if groups.ndim != 1:
+        raise ValueError(f"groups has shape {groups.shape}; it must have one dimension, with one group per sample.")
     if groups.dtype.kind == "O":
         unknown = [group is None or group != group for group in groups]
         if any(unknown):

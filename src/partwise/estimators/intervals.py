@@ -1,5 +1,6 @@
 """How certain codes are: features are drawn with replacement, and the codes fitted again."""
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,9 @@ class CodeIntervals(FittedFactorization):
         -------
         low, high : ndarray of shape (n_samples, n_components)
         """
-        if isinstance(n_resamples, bool) or not n_resamples >= 2:
-            raise ValueError(f"n_resamples={n_resamples!r} was given; an interval needs at least 2.")
-        if not 0 < level < 1:
+        if isinstance(n_resamples, bool) or not isinstance(n_resamples, Integral) or n_resamples < 2:
+            raise ValueError(f"n_resamples={n_resamples!r} was given; an interval needs a whole number of at least 2.")
+        if not isinstance(level, Real) or not 0 < level < 1:
             raise ValueError(f"level={level!r} was given; it must lie between 0 and 1.")
         new = self._checked_new(X)
         exponent = _exponent(self._losses)

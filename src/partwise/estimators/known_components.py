@@ -68,6 +68,7 @@ class KnownComponents(OpenFactorization):
         if self.fixed_components is not None:
             domains[COMPONENTS] = Fixed(self.fixed_components)
         elif self.component_mask is not None:
+            self._check_readable("component_mask")
             mask = np.asarray(self.component_mask, bool)
             domains[COMPONENTS] = Fixed(np.zeros(mask.shape), where=~mask)
         return domains
@@ -125,13 +126,20 @@ class KnownComponents(OpenFactorization):
     def _check_readable(self, name: str) -> None:
         """Refuse what is not an array of numbers with the features of X in its columns."""
         value = getattr(self, name)
-        try:
-            np.asarray(value, float)
-        except (TypeError, ValueError):
-            raise ValueError(f"{name} must hold numbers, with a row for every component.") from None
+        if not _is_table(value):
+            raise ValueError(f"{name} must hold numbers, with a row for every component.")
         features, columns = getattr(self, "feature_names_in_", None), getattr(value, "columns", None)
         if features is not None and columns is not None and list(columns) != list(features):
             raise ValueError(
                 f"The columns of {name} are not the features of X in their order. Give {name}.reindex(columns="
                 "X.columns, fill_value=0), or an array without names."
             )
+
+
+def _is_table(value: Any) -> bool:
+    """Whether it is a row of real numbers, or several."""
+    try:
+        array = np.asarray(value)
+        return array.ndim <= 2 and not np.iscomplexobj(array) and array.astype(float).ndim > 0
+    except (TypeError, ValueError):
+        return False

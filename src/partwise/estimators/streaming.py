@@ -191,7 +191,7 @@ class StreamingFactorization(BaseFactorization):
     def fit_batches(self, batches: Iterable[Any], **arguments: Any) -> Self:
         """Learn from batches that can be read only once: the counterpart of `fit` for a stream.
 
-        It begins anew, and calls `partial_fit` with every batch. If the iterator fails, its error is raised and the
+        It starts afresh, and calls `partial_fit` with every batch. If the iterator fails, its error is raised and the
         model keeps what it has learned; Ctrl-C ends the stream with a warning. `callbacks` and `verbose` are told about
         every batch as about a sweep of `fit`, so that :class:`partwise.callbacks.TimeBudget` ends a stream too.
 

@@ -50,15 +50,16 @@ class Seeds(Term):
 
 def check_seeds(seeds: Any, X: Operand) -> Array:
     """The directions of the seeds as columns of unit norm; refuses what does not fit the data."""
-    S = np.array(seeds, X.dtype, ndmin=2).T
+    S = np.array(seeds, np.float64, ndmin=2).T
     if S.ndim != 2 or S.shape[0] != X.shape[1]:
         raise ValueError(f"The seeds have shape {S.T.shape}; X has {X.shape[1]} features. They must agree.")
     if not np.isfinite(S).all() or (S < 0).any():
         raise ValueError("The seeds must be finite and not negative.")
-    norms = column_norms(S)
-    if not norms.all():
+    if not S.any(axis=0).all():
         raise ValueError("Some seeds are zero everywhere: they have no direction to stay near.")
-    return np.asfortranarray(S / norms.astype(S.dtype))
+    # Squares of very large or very small seeds are not numbers, those of their shares are.
+    S = S / S.max(axis=0)
+    return np.asfortranarray(S / column_norms(S), X.dtype)
 
 
 class BoundSeeds(BoundTerm):
