@@ -12,7 +12,6 @@ from partwise.experiments.plan import Place, Plan
 from partwise.experiments.printed import AVERAGE
 from partwise.experiments.tables import (
     LEGEND,
-    counts,
     counts_line,
     markdown_tables,
     plain_line,
@@ -92,15 +91,11 @@ def full_line(cells):
     return f"{len(full)} of the {len(measured)} measured cells (without averages) have all runs of their protocol"
 
 
-def front_sentence(cells):
-    """What README.md says about the numbers."""
+def front_numbers(cells):
+    """What README.md says about the papers: how many numbers, and the share that is reached."""
     measured = [cell for cell in cells if cell.verdict and cell.mean is not None]
-    few = counts(measured)["too few runs"]
-    return (
-        f"Of the {len(measured):,} numbers of five papers that have been measured by their protocols,"
-        f" {100 * plain_shares(measured)['≥ printed − 3']:.0f} % are at least the printed one less three points"
-        f" ({few:,} rest on fewer than five runs)"
-    )
+    share = plain_shares(measured)["≥ printed − 3"]
+    return f"{len(measured):,}", f"{100 * share:.0f}"
 
 
 def summary_page(cells):

@@ -31,7 +31,7 @@ class Outcome:
         Over the samples whose class is known, None if there are none; `unlabelled` is the accuracy on those whose
         label no method was given.
     connectedness, modularity, information, silhouette : float or None
-        How the clusters sit in the data (:class:`partwise.selection.Path`); None if classes are known.
+        How well the clusters fit the data (:class:`partwise.selection.Path`); None if classes are known.
     seconds : float
         From the data to the clusters.
     ending : str
@@ -73,7 +73,7 @@ def shown_scores(outcomes: Sequence[Outcome]) -> dict[str, str]:
 
 
 def judged(outcome: Outcome, X: Any, edges: Any) -> Outcome:
-    """An outcome without classes, with its clusters judged by how they sit in the data.
+    """An outcome without classes, with its clusters judged by how well they fit the data.
 
     Parameters
     ----------

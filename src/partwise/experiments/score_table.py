@@ -18,7 +18,7 @@ def legend(outcomes: Sequence[Outcome], hidden: int) -> list[str]:
     shown = shown_scores(outcomes)
     lines = ["* best score"]
     if "accuracy" not in shown:
-        lines.append('no labels, so scores say how the clusters sit in the data, as when "auto" chooses')
+        lines.append('no labels, so scores say how well the clusters fit the data, as when "auto" chooses')
     if "unlabelled" in shown:
         lines.append(f"unlabelled: accuracy on the {hidden} samples whose label no method was given")
     return [
