@@ -42,8 +42,10 @@ def test_classes_choices_and_images_may_be_unknown(tmp_path):
 def test_what_does_not_fit_is_refused(model, tmp_path):
     with pytest.raises(ValueError, match="X has 10 samples; the model was fitted to 60"):
         save_model_page(tmp_path / "model.html", model, X[:10])
-    with pytest.raises(ValueError, match="X has 64 features, but what was said about them is for 63"):
+    with pytest.raises(ValueError, match=r"X has 64 features, but image_shape \(9, 7\) is that of 63"):
         save_model_page(tmp_path / "model.html", model, X, image_shape=(9, 7))
+    with pytest.raises(ValueError, match="X has 64 features, but feature_names names 1"):
+        save_model_page(tmp_path / "model.html", model, X, feature_names=["one"])
     assert not list(tmp_path.iterdir())
 
 
@@ -102,3 +104,20 @@ def test_topics_of_all_methods_are_in_one_order(tmp_path):
     }
     lines, _ = topics(tmp_path / "page.html", models, samples, feature_names=names)
     assert [line[0][:5] for line in lines] == ["large", "small"] * 2
+
+
+def test_pages_of_tables_and_of_sparse_words(tmp_path):
+    """Columns of a data frame are named, and so are the features of a sparse matrix; labels may be missing."""
+    table = pd.DataFrame(X[:, :8], columns=[f"gene {i}" for i in range(8)], index=[f"cell {i}" for i in range(60)])
+    fitted = NMF(3, max_iter=5, tol=0, random_state=0).fit(table)
+    save_model_page(tmp_path / "table.html", fitted, table)
+    text = (tmp_path / "table.html").read_text("utf-8")
+    assert "gene 3" in text
+    assert "cell 0" in text
+    words = sp.csr_matrix(X)
+    methods = {"plain": NMF(3, max_iter=5, tol=0, random_state=0)}
+    names = [f"word{i}" for i in range(64)]
+    save_comparison_page(tmp_path / "words.html", words, None, methods, feature_names=names, n_components=3)
+    text = (tmp_path / "words.html").read_text("utf-8")
+    assert "word2" in text
+    assert 'id="confusion"' not in text

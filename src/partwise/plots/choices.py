@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ..selection.record import Path
 
 # One line per start.
-LINES, STARTS = (SHADES[4], SHADES[2]), ("the method's own start", "start from k-means")
+LINES, MARKERS = (SHADES[4], SHADES[2], SHADES[3]), ("o", "o", "^")
+STARTS = "the method's own start", "start from k-means", "start from the cut of the graph"
 
 
 @dataclass(eq=False, repr=False)
@@ -107,9 +108,8 @@ class SelectionDisplay:
             panel.set_axis_off()
         for panel, (name, values) in zip(row, curves.items(), strict=False):
             for start, column in enumerate(values.T):
-                self.lines_ += panel.plot(
-                    places, column, color=LINES[start], marker="o", markersize=3, label=STARTS[start]
-                )
+                look = {"color": LINES[start], "marker": MARKERS[start], "markersize": 3}
+                self.lines_ += panel.plot(places, column, label=STARTS[start], **look)
             self.choices_.append(panel.axvline(chosen, color=MUTED, linewidth=0.8, linestyle="--"))
             decides = " (decides)" if name in path.decided_by else ""
             panel.set_title(f"{name}{decides}", size=9, color=INK)

@@ -31,7 +31,7 @@ def plane(codes: Array, seed: int) -> Array:
 
 
 def some_rows(n: int, most: int, seed: int) -> Array:
-    """At most so many of n rows, in their order, chosen at random if there are more."""
+    """At most `most` of n rows, in their order, chosen at random if there are more."""
     return np.sort(np.random.RandomState(seed).choice(n, min(n, most), replace=False))
 
 

@@ -134,7 +134,11 @@ def scatter(points: Array, groups: IntArray, names: Sequence[str], title: str) -
 
 def colour_key(names: Sequence[str]) -> Markup:
     """Names with their colours, for several charts at once."""
-    return _legend([(label, j, False) for j, label in enumerate(names)])
+    items = []
+    for j, label in enumerate(names):
+        dot = element("circle", cx=11, cy=5, r=5, class_=f"dot c{j % COLOURS}")
+        items.append(element("li", element("svg", dot, viewBox="0 0 22 10", aria_hidden="true"), label))
+    return element("ul", *items, class_="legend")
 
 
 def bars(parts: Sequence[tuple[str, int, str]], title: str) -> Markup:

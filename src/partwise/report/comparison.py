@@ -19,7 +19,7 @@ from .page import Section, page, settings_list, versions
 from .tables import Entry, sortable
 
 WITHOUT_LABELS = """\
-The data have no labels, so scores say how the clusters sit in the data: the share of links to neighbours that stay
+The data have no labels, so scores say how well the clusters fit the data: the share of links to neighbours that stay
 inside a cluster, averaged over the clusters; the modularity of the links; how much a neighbour's cluster says about
 one's own; and how much nearer samples are to their own cluster than to the next."""
 
@@ -86,7 +86,7 @@ def _scores(comparison: Comparison) -> Section:
         for name, key in scores.items():
             text = texts[name][i]
             row.append(Entry(text, getattr(outcome, key), best=text != "" and text == best[name]))
-        row += [Entry(f"{outcome.seconds:.2f} s", outcome.seconds), Entry(outcome.ending)]
+        row += [Entry(f"{outcome.seconds:.2f} s", outcome.seconds), Entry(outcome.ending, kind="text")]
         rows.append(row)
     table = sortable(["method", *scores, "time", "fit"], rows, "Scores of all methods; the best of each are marked")
     hidden = int(((comparison.data.y >= 0) & (comparison.known < 0)).sum())
@@ -98,8 +98,8 @@ def _scores(comparison: Comparison) -> Section:
         else WITHOUT_LABELS
     )
     notes = [element("li", f"{o.name}: {note}") for o in outcomes for note in o.notes]
-    below = element("p", legend, class_="muted")
-    return Section("scores", "Scores", (table, below, element("ul", *notes, class_="muted") if notes else None))
+    words = element("div", element("p", legend), element("ul", *notes) if notes else None, class_="muted")
+    return Section("scores", "Scores", (element("div", table, words, class_="beside scores"),))
 
 
 def _number(value: float | None) -> str:
@@ -126,16 +126,25 @@ def _strengths(comparison: Comparison) -> Section:
     return Section(key, title, (element("div", chart, class_="grid-of"),), note)
 
 
-def described(data: DataSet, image_shape: Any, feature_names: Any, named: Any) -> DataSet:
-    """The data set with what is known about its features; names may also come from a data frame or a fitted model."""
+def described(data: DataSet, image_shape: Any, feature_names: Any, named: Any, X: Any) -> DataSet:
+    """The data set with what is known about its features; names may also come from a fitted model or a data frame, X.
+
+    A data frame whose index is not of numbers names the samples, too.
+    """
     if feature_names is None:
         feature_names = getattr(named, "columns", getattr(named, "feature_names_in_", None))
     changes: dict[str, Any] = {} if image_shape is None else {"image_shape": tuple(image_shape)}
     if feature_names is not None:
         changes["terms"] = tuple(map(str, feature_names))
-    for name, found in (("image_shape", np.prod(image_shape or ())), ("terms", len(changes.get("terms", ())))):
+    if hasattr(X, "iloc") and hasattr(X, "index") and X.index.dtype.kind not in "iuf":
+        changes["sample_names"] = tuple(map(str, X.index))
+    known = (
+        ("image_shape", f"image_shape {image_shape} is that of", int(np.prod(image_shape or ()))),
+        ("terms", "feature_names names", len(changes.get("terms", ()))),
+    )
+    for name, says, found in known:
         if name in changes and found != data.X.shape[1]:
-            raise ValueError(f"X has {data.X.shape[1]} features, but what was said about them is for {found}.")
+            raise ValueError(f"X has {data.X.shape[1]} features, but {says} {found}.")
     return replace(data, **changes)
 
 

@@ -19,6 +19,8 @@ from .tables import shaded
 
 # t-SNE of this many samples takes about a second.
 MOST_ON_A_MAP = 600
+# On a wide page the maps of up to this many methods are columns: classes above, clusters below.
+MOST_SIDE_BY_SIDE = 5
 
 
 def convergence(outcomes: Sequence[Outcome]) -> Section:
@@ -81,7 +83,9 @@ def code_maps(comparison: Comparison) -> Section:
     )
     if data.class_names:
         note += " Clusters have the colour of the class they are matched to."
-    return Section("map", "Map of the codes", (key, element("div", *figures, class_="grid-of maps")), note)
+    paired = (data.y >= 0).any() and len(figures) <= 2 * MOST_SIDE_BY_SIDE
+    maps = element("div", *figures, class_=f"grid-of maps{' paired' if paired else ''}")
+    return Section("map", "Map of the codes", (key, maps), note)
 
 
 def _name_clusters(labels: IntArray, y: IntArray, class_names: Sequence[str]) -> tuple[IntArray, list[str]]:

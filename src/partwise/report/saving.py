@@ -49,7 +49,7 @@ def save_model_page(
     >>> model = NMF(8, random_state=0).fit(X[:200])
     >>> save_model_page("digits.html", model, X[:200], y[:200], image_shape=(8, 8))  # doctest: +SKIP
     """
-    data = described(as_data_set(X, y, allow_nan=True), image_shape, feature_names, model)
+    data = described(as_data_set(X, y, allow_nan=True), image_shape, feature_names, model, X)
     write_whole(Path(path), model_page(model, data, name).encode("utf-8"))
 
 
@@ -93,7 +93,7 @@ def save_comparison_page(
     >>> found = save_comparison_page("digits.html", X, y, image_shape=(8, 8))  # doctest: +SKIP
     >>> print(found)  # doctest: +SKIP
     """
-    data = described(as_data_set(X, y), image_shape, feature_names, X)
+    data = described(as_data_set(X, y), image_shape, feature_names, X, X)
     comparison = compare_methods(data, methods=methods, **settings)
     asked = {name: str(value) for name, value in settings.items()}
     write_whole(Path(path), comparison_page(comparison, asked).encode("utf-8"))

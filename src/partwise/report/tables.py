@@ -28,7 +28,7 @@ class Entry:
     best : bool
         Marked.
     kind : str
-        Class of the cell.
+        Class of the cell; "text" is set flush left.
     """
 
     shown: Child
@@ -39,7 +39,11 @@ class Entry:
 
 def sortable(head: Sequence[str], rows: Sequence[Sequence[Entry]], caption: str) -> Markup:
     """A table whose columns are sorted by buttons in its head; the first column names the rows."""
-    buttons = [element("th", element("button", label, type="button"), scope="col", aria_sort="none") for label in head]
+    kinds = ["text" if row and row[j].kind == "text" else None for j in range(len(head)) for row in rows[:1] or [[]]]
+    buttons = [
+        element("th", element("button", label, type="button"), scope="col", aria_sort="none", class_=kind)
+        for label, kind in zip(head, kinds, strict=True)
+    ]
     body = [element("tr", *(_cell(entry, j == 0) for j, entry in enumerate(row))) for row in rows]
     table = element(
         "table",
