@@ -72,7 +72,7 @@ reliability: $(READY)
 
 # The pages of docs made from files in the repository; reliability and duplicates run fits for minutes or more.
 pages: $(READY)
-	for page in methods quality house reproduction selection; do $(BIN)/python -m docs.$$page || exit 1; done
+	for page in methods quality house reproduction selection stated; do $(BIN)/python -m docs.$$page || exit 1; done
 
 # The site in docs/site/_build/html, in an environment of its own; the build needs no network, and warnings are errors.
 DOCS := .venv-docs

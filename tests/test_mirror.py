@@ -26,6 +26,7 @@ ELSEWHERE = {
     "core/block_tasks": "core/test_spread_operand",
     "core/domains": "solvers/test_domains",
     "core/dual": "terms/test_dual, oracles/test_similarity_rules",
+    "core/fixed": "estimators/test_known_components",
     "core/spread": "core/test_spread_operand",
     "core/spread_rows": "core/test_spread_operand",
     "core/storage": "core/test_operand",

@@ -3,8 +3,8 @@ How does "auto" choose a strength?
 ==================================
 
 How much should neighbours count? Papers try several strengths and keep the one that agrees best with the true classes,
-which users do not have. ``graph_strength="auto"``, the default, follows a path of short fits through the strengths and
-asks four criteria how the clusters sit in the data. Labels are used here only to see whether that was right.
+which users do not have. ``graph_strength="auto"``, the default, follows a path of short fits through the strengths, and
+four criteria judge how well the clusters fit the data. Labels are used here only to see whether the choice was right.
 """
 
 # %%

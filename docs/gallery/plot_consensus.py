@@ -4,7 +4,7 @@ What do many fits agree on?
 
 A single fit ends in one of many minima. Here six programs of unequal strength, made up, are hidden in counts, and 30
 fits start from random factors. Some of them miss a program; what they agree on is closer to the truth than most of
-them, and each component says how far it can be trusted.
+them, and the agreement says how far each component can be trusted.
 """
 
 # %%

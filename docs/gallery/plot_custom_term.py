@@ -3,8 +3,8 @@ How do I add what I know?
 =========================
 
 Samples come in an order, say minutes of a recording, and activities change slowly. No estimator knows that. A penalty
-of your own takes twenty lines: its value, and its part of a quadratic form. Solvers, scale, sparse data and checkpoints
-then work with it.
+of your own takes twenty lines: its value, and its part of a quadratic form. Solvers, scaling, sparse data and
+checkpoints then work with it.
 """
 
 # %%

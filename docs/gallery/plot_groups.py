@@ -4,8 +4,8 @@ What do samples from different sources have in common?
 
 Three scanners have read handwritten digits, and each leaves its own traces: a stripe, a smear, a dirty corner, more of
 it on some pages than on others. NMF does not know who scanned what: if it has components to spare, some of them show
-the dirt, and nothing says which. `GroupNMF` is told: strokes go to components that all scanners share, dirt to those of
-one scanner. The same holds for batches of an experiment, for patients, or for the speakers of recordings.
+the dirt, and nothing says which ones. `GroupNMF` is told: strokes go to components that all scanners share, dirt to
+those of one scanner. The same holds for batches of an experiment, for patients, or for the speakers of recordings.
 """
 
 # %%
@@ -50,7 +50,7 @@ for i, panel in enumerate(panels):
 for i in range(3):
     panels[4 * i].set_title(f"from scanner {i}", loc="left", size=10)
 left, right = below.subfigures(1, 2, width_ratios=(1, 1.05))
-left.suptitle("NMF: strokes and dirt among each other", size=10)
+left.suptitle("NMF: strokes and dirt, mixed", size=10)
 right.suptitle("GroupNMF: shared strokes, and the dirt of each scanner (red)", size=10)
 for part, components in ((left, plain.components_), (right, np.vstack([shared, own]))):
     for i, (panel, component) in enumerate(zip(part.subplots(3, 5).flat, components, strict=True)):

@@ -24,19 +24,19 @@ print((known >= 0).sum(), "labels among", len(y), "samples")
 # %%
 # Before and after
 # ----------------
-# On the left the labels that are given; on the right what the model says about everybody else (`transduction_`).
+# On the left are the labels that are given, on the right what the model says about all others (`transduction_`).
 from partwise import ConstrainedNMF, GraphNMF
 from partwise.plots import GraphDisplay
 
 model = GraphNMF(10, graph_strength=10, use_labels=True, random_state=0).fit(X, known)
 places = TSNE(random_state=0).fit_transform(X)
-figure, panels = plt.subplots(1, 2, figsize=(10, 5.4), layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(8, 4.3), layout="constrained")
 for panel, labels, title in (
     (panels[0], known, "twenty labels"),
     (panels[1], model.transduction_, "what they say about all samples"),
 ):
     GraphDisplay.from_estimator(model, X, known, points=places, labels=labels, ax=panel, legend=False)
-    panel.set_title(title)
+    panel.set_title(title, size=16)
 given = places[known >= 0]
 panels[0].scatter(*given.T, s=90, linewidths=1.5, facecolors="none", edgecolors="#1d2b4f")
 

@@ -47,18 +47,23 @@ print(f"error of an unknown pixel: {np.sqrt(np.mean((completed - photo)[inside] 
 # %%
 # Before and after
 # ----------------
-# The components are edges and shades in all directions.
+figure, panels = plt.subplots(1, 2, figsize=(8, 3.3), layout="constrained", facecolor="none")
+for panel, image, title in zip(panels, (holes, completed), ("half of the pixels", "completed"), strict=True):
+    panel.imshow(image, cmap="gray", vmin=0, vmax=1)
+    panel.set_title(title, size=16, color="#808a99")
+    panel.set_axis_off()
+
+# %%
+# The photograph itself, for comparison:
+figure, panel = plt.subplots(figsize=(4, 2.9), layout="constrained", facecolor="none")
+panel.imshow(photo, cmap="gray", vmin=0, vmax=1)
+panel.set_axis_off()
+
+# %%
+# The components
+# --------------
+# Edges and shades in all directions: sums of them make every patch.
 from partwise.plots import ComponentsDisplay
 
-figure, panels = plt.subplots(2, 2, figsize=(9, 6.8), layout="constrained")
-for panel, image, title in (
-    (panels[0, 0], holes, "half of the pixels"),
-    (panels[0, 1], completed, "completed"),
-    (panels[1, 0], photo, "the photograph"),
-):
-    panel.imshow(image, cmap="gray", vmin=0, vmax=1)
-    panel.set_title(title)
-    panel.set_axis_off()
-ComponentsDisplay.from_estimator(model, image_shape=(SIDE, SIDE), n_columns=6, ax=panels[1, 1])
-panels[1, 1].set_title("the components")
+ComponentsDisplay.from_estimator(model, image_shape=(SIDE, SIDE), n_columns=8)
 plt.show()

@@ -66,11 +66,12 @@ plt.show()
 # colour, and a pixel of a figure has the colour of the part that draws it.
 colours = np.array([hls_to_rgb(j / 17, 0.48, 0.75) for j in range(17)])
 shown = np.random.RandomState(0).permutation(256)[:18]
-figure, axes = plt.subplots(3, 6, figsize=(9, 4.5), layout="constrained")
+figure, axes = plt.subplots(3, 6, figsize=(9, 4.5), layout="constrained", facecolor="none")
 for panel, i in zip(axes.flat, shown, strict=True):
     drawn = model.embedding_[i, :, None] * model.components_
-    picture = np.where(X[i, :, None] > 0.5, colours[drawn.argmax(axis=0)], 1.0)
-    panel.imshow(picture.reshape(SIDE, SIDE, 3), interpolation="nearest")
+    opaque = X[i, :, None] > 0.5
+    picture = np.hstack([colours[drawn.argmax(axis=0)], opaque])
+    panel.imshow(picture.reshape(SIDE, SIDE, 4), interpolation="nearest")
     panel.set_axis_off()
 plt.show()
 print("largest error of a pixel:", abs(X - model.inverse_transform(model.embedding_)).max().round(2))

@@ -4,7 +4,7 @@ When are squared errors wrong?
 
 Counts with a mean of 1,000 scatter by 30, counts with a mean of 1 by 1. The squared error takes a deviation of 30 for
 900 times a deviation of 1, and spends all components on what is bright. The Kullback–Leibler divergence is the
-likelihood of Poisson counts: every count is taken for as certain as it is.
+likelihood of Poisson counts: every count is trusted as far as it deserves.
 """
 
 # %%

@@ -36,25 +36,25 @@ plain = NMF(3, loss="kullback-leibler", random_state=0).fit(X)
 smooth = GraphNMF(3, loss="kullback-leibler", graph=grid, graph_strength=2.0, random_state=0).fit(X)
 
 COLOURS = ListedColormap(["#20335c", "#3fa7a3", "#f2b544"])
-figure, panels = plt.subplots(1, 3, figsize=(10, 3.6), layout="constrained")
+figure, panels = plt.subplots(1, 3, figsize=(10, 3.7), layout="constrained", facecolor="none")
 for panel, title, labels in (
     (panels[0], "truth", region),
-    (panels[1], f"NMF: {clustering_accuracy(region, plain.labels_):.0%} right", plain.labels_),
-    (panels[2], f"GraphNMF: {clustering_accuracy(region, smooth.labels_):.0%} right", smooth.labels_),
+    (panels[1], f"NMF: {clustering_accuracy(region, plain.labels_):.1%} right", plain.labels_),
+    (panels[2], f"GraphNMF: {clustering_accuracy(region, smooth.labels_):.1%} right", smooth.labels_),
 ):
     # Clusters get the colour of the region with which they share most spots.
     matched = np.array([np.bincount(region[labels == cluster], minlength=3).argmax() for cluster in range(3)])[labels]
     panel.imshow(matched.reshape(SIDE, SIDE), cmap=COLOURS, vmin=0, vmax=2)
-    panel.set_title(title, size=12)
+    panel.set_title(title, size=16, color="#808a99")
     panel.set_axis_off()
 
 # %%
 # The codes themselves are maps, too: how much of each profile there is at every spot.
-figure, panels = plt.subplots(2, 3, figsize=(8, 5.6), layout="constrained")
+figure, panels = plt.subplots(2, 3, figsize=(8, 5.6), layout="constrained", facecolor="none")
 for line, (name, model) in zip(panels, (("NMF", plain), ("GraphNMF", smooth)), strict=True):
     for j, panel in enumerate(line):
         panel.imshow(model.embedding_[:, j].reshape(SIDE, SIDE), cmap="magma")
-        panel.set_title(f"{name}, component {j}", size=11)
+        panel.set_title(f"{name}, component {j}", size=11, color="#808a99")
         panel.set_axis_off()
 plt.show()
 # sphinx_gallery_thumbnail_number = 2

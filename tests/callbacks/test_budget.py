@@ -63,7 +63,7 @@ STRENGTHS = [0.0, 0.1, 1.0, 10.0]
 
 def test_a_budget_that_is_spent_before_the_default_keeps_the_default(runs):
     model = GraphNMF(3, graph_strength="auto", callbacks=SPENT, random_state=0).fit(X)
-    assert len(runs) == 3
+    assert len(runs) == 4
     assert all(run.n_sweeps == 1 for run in runs)
     assert model.selection_.choice == {"graph_strength": 10.0}
     assert "the budget was spent" in model.selection_.not_chosen["graph_strength"]
@@ -73,14 +73,14 @@ def test_a_budget_that_is_spent_before_the_default_keeps_the_default(runs):
 
 
 def test_the_best_so_far_is_taken_when_a_budget_is_spent(runs):
-    model = GraphNMF(3, graph_strength=STRENGTHS, callbacks=Fits(runs, 6), random_state=0).fit(X)
+    model = GraphNMF(3, graph_strength=STRENGTHS, callbacks=Fits(runs, 9), random_state=0).fit(X)
     (path,) = model.selection_.paths
     assert path.cut_short
-    # Two starts for each value; the default of a list is its middle, which has been reached.
+    # Three starts for each value; the default of a list is its middle, which has been reached.
     assert path.values.tolist() == STRENGTHS[:3]
     assert path.chosen in path.values
-    assert len(runs) == 7
-    assert [run.n_sweeps for run in runs[5:]] == [1, 1]
+    assert len(runs) == 10
+    assert [run.n_sweeps for run in runs[8:]] == [1, 1]
     assert "budget" in str(model.selection_)
     whole = GraphNMF(3, graph_strength=STRENGTHS, random_state=0).fit(X)
     assert not whole.selection_.paths[0].cut_short

@@ -50,7 +50,7 @@ def test_without_labels_scores_say_how_clusters_sit_in_the_data(capsys, tmp_path
     assert "no labels, so ConstrainedNMF is left out" in out
     assert "ConstrainedNMF: " not in out
     text = (tmp_path / "partwise-mine.html").read_text("utf-8")
-    assert "The data have no labels, so scores say how the clusters sit in the data" in text
+    assert "The data have no labels, so scores say how well the clusters fit the data" in text
     assert "Without labels: " in text
     assert 'id="confusion"' not in text
     assert 'id="map"' in text

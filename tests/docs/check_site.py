@@ -33,6 +33,8 @@ PAGES = {
 WIDTHS = (390, 800, 1400)
 SOUGHT = "graph_strength"
 SECONDS = 20
+# Buttons take this long to get the colours of a theme.
+FADING = 0.3
 # The first text that ends beyond the screen, unless it is in something that scrolls.
 CUT_OFF = """
     [...document.querySelectorAll('.bd-article :is(p, dt, td, th, li, h1, h2, h3)')].find(e => {
@@ -106,6 +108,7 @@ def troubles(site, address, pictures):
                     if not browser.ask(loaded):
                         yield f"{page} has a picture that does not load"
                     if pictures is not None:
+                        time.sleep(FADING)
                         high = min(browser.ask("document.documentElement.scrollHeight"), 1600)
                         (pictures / f"{name}-{width}-{scheme}.png").write_bytes(browser.picture(width, high, 1))
         browser.open(f"{address}/search.html?q={SOUGHT}")
@@ -125,12 +128,19 @@ class Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """Serves a browser, which may leave a page before all of it has come."""
+
+    def handle_error(self, request, client_address):
+        pass
+
+
 def main(site, pictures=None):
     found = list(broken_links(site))
     if find_browser() is None:
         print("No Chromium is installed, so only links were checked.")
     else:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
+        server = Server(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
         threading.Thread(target=server.serve_forever, daemon=True).start()
         found += troubles(site, f"http://127.0.0.1:{server.server_port}", pictures)
         server.shutdown()

@@ -7,6 +7,7 @@ from typing import Any
 
 HEADING = re.compile(r"-{3,}$")
 ARRAY = re.compile(r"~?(?:numpy\.)?ndarray\[.*?dtype\[~?(?:typing\.)?Any\]\]")
+WORDS = re.compile(r"~?(?:typing\.)?Literal\[([^\]]*)\]")
 ANY = re.compile(r": ~?(?:typing\.)?Any(?=[ ,)])")
 
 
@@ -33,8 +34,11 @@ def _inside(kept: list[str]) -> bool:
 def shorten_types(
     app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, result: str | None
 ) -> tuple[str | None, str | None]:
-    """Arrays without the types of their shape and entries, and no types where anything is accepted."""
-    shown = [None if text is None else ARRAY.sub("ndarray", text) for text in (signature, result)]
+    """Arrays without the types of their shape and entries, words as they are, no types where anything is accepted."""
+    shown = [
+        None if text is None else WORDS.sub(lambda words: words[1].replace(", ", " | "), ARRAY.sub("ndarray", text))
+        for text in (signature, result)
+    ]
     return ANY.sub("", shown[0]) if shown[0] else shown[0], None if shown[1] in ("None", "Any") else shown[1]
 
 
