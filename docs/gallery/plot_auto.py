@@ -21,7 +21,7 @@ print(model.selection_)
 # %%
 # The path
 # --------
-# Every panel is a criterion along the strengths, from two starts; the vertical line is the choice.
+# Every panel is a criterion along the strengths, with a line for every start; the vertical line is the choice.
 import matplotlib.pyplot as plt
 
 from partwise.plots import CodesDisplay, SelectionDisplay

@@ -37,6 +37,21 @@ def test_bar_ends_however_the_fit_ends_and_can_be_used_again():
         assert shown._bar is None
 
 
+def test_last_state_is_shown_where_stopping_does_not_draw_it(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(Progress, "refresh", lambda self: drawn.append(self.tasks and self.tasks[0].finished))
+    NMF(2, max_iter=2, tol=0, callbacks=ProgressBar(terminal()), random_state=0).fit(X)
+    assert drawn[-1]
+
+
+def test_line_fits_into_80_columns():
+    console = Console(file=io.StringIO(), force_terminal=True, width=80, legacy_windows=False)
+    GraphNMF(3, graph_strength=[0.1, 1.0], max_iter=4, tol=0, callbacks=ProgressBar(console), random_state=0).fit(X)
+    last = next(line for line in reversed(console.file.getvalue().splitlines()) if "GraphNMF" in line)
+    assert "sweep 4, objective" in last
+    assert "0:00:0" in last
+
+
 def test_a_second_bar_does_not_disturb_the_first():
     console = terminal()
     with Progress(console=console):

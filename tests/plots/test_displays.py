@@ -122,6 +122,16 @@ def test_selection_shows_its_path(model):
     assert {line.get_xdata()[0] for line in display.choices_} == {model.selection_.choice["graph_strength"]}
 
 
+def test_starts_are_named_below_the_panels_or_in_one_of_the_users(model):
+    alone = SelectionDisplay.from_estimator(model)
+    assert len(alone.figure_.legends) == 1
+    assert all(panel.get_legend() is None for panel in alone.axes_.flat)
+    figure = Figure(layout="constrained")
+    among = SelectionDisplay.from_estimator(model, ax=figure.subplots(2, 3).flat[:5])
+    assert not figure.legends
+    assert among.axes_.flat[0].get_legend() is not None
+
+
 def test_consensus_has_clusters_adjacent():
     result = Consensus(np.array([[0, 1, 0, 1], [1, 0, 1, 0]]), 2, np.arange(4))
     display = ConsensusDisplay.from_consensus(result)

@@ -33,7 +33,8 @@ class ProgressBar(Callback):
         from rich.progress import Progress as Bar
 
         texts = [TextColumn(f"{{task.{what}}}", markup=False) for what in ("description", "fields[detail]")]
-        bar = Bar(SpinnerColumn(), texts[0], BarColumn(), texts[1], TimeElapsedColumn(), console=self._console)
+        # Short enough that the line fits into the cell of a notebook, and into a terminal of 80 columns.
+        bar = Bar(SpinnerColumn(), texts[0], BarColumn(16), texts[1], TimeElapsedColumn(), console=self._console)
         try:
             bar.start()
         except LiveError:
@@ -59,6 +60,7 @@ class ProgressBar(Callback):
     def teardown(self) -> None:
         """Leave the line as it is."""
         if self._bar is not None:
+            self._bar.refresh()  # in notebooks, stopping does not draw the last state
             self._bar.stop()
             self._bar = None
 

@@ -98,7 +98,19 @@ class SelectionDisplay:
         for panel in self.axes_.flat:
             soften(panel)
         self.figure_ = self.axes_.flat[0].figure
+        self._name_starts()
         return self
+
+    def _name_starts(self) -> None:
+        """A legend, if there are several starts: below the panels of a figure of their own, or else in the first."""
+        look = {"fontsize": 7, "frameon": False, "labelcolor": MUTED}
+        drawn = max((panel.get_legend_handles_labels()[0] for panel in self.axes_.flat), key=len)
+        if len(drawn) < 2:
+            return
+        if self.figure_.get_layout_engine() is not None and set(self.figure_.axes) == set(self.axes_.flat):
+            self.figure_.legend(handles=drawn, loc="outside lower center", ncols=len(drawn), **look)
+        else:
+            self.axes_.flat[0].legend(handles=drawn, **look)
 
     def _draw_path(self, path: Path, row: Array) -> None:
         curves = _curves(path)
@@ -120,8 +132,6 @@ class SelectionDisplay:
                     panel.set_xticks([places[0], *places[1::2]], ["0", *(f"{value:g}" for value in path.values[1::2])])
                     panel.minorticks_off()
                     panel.tick_params(axis="x", labelrotation=90)
-        if next(iter(curves.values())).shape[1] > 1:
-            row[0].legend(fontsize=7, frameon=False, labelcolor=MUTED)
 
 
 def _curves(path: Path) -> dict[str, Array]:
