@@ -47,6 +47,7 @@ ELSEWHERE = {
     "files/archive": "files/test_writing, test_persistence",
     "files/layout": "files/test_written_tables",
     "files/plain": "test_persistence, test_saved_parameters",
+    "kernels/chunks": "kernels/test_logarithms, kernels/test_compiled_dispersion",
     "kernels/descent": "kernels/test_kernels",
     "kernels/neighbors": "graphs/test_searches, graphs/test_cells, graphs/test_pairs",
     "kernels/robust": "terms/test_robust",

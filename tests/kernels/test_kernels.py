@@ -135,7 +135,10 @@ def test_sparse_products(rng):
 
 def test_positive_entries_are_listed_by_rows():
     x = np.array([[0, 2.0, np.nan], [0, 0, 0], [1.0, 0, 3.0]])
-    indptr, indices, values = list_positive(x)
+    indptr, indices, values = list_positive(x, 3)
     assert indptr.tolist() == [0, 1, 1, 3]
     assert indices.tolist() == [1, 0, 2]
     assert values.tolist() == [2, 1, 3]
+    indptr, indices, values = list_positive(x, 2)
+    assert indptr.tolist() == [0, 1, 1, 3]
+    assert indices.size == values.size == 0

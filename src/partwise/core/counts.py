@@ -131,7 +131,7 @@ class DenseCounts(Counts):
         from ..kernels.sparse import list_positive
 
         x, weight = self._block(factor, rows)
-        indptr, indices, values = list_positive(x)
+        indptr, indices, values = list_positive(x, x.size)
         return CountRows(rows, indptr, indices, values if weight is None else values * weight[x > 0], values)
 
     def _block(self, factor: Factor, rows: slice) -> tuple[Array, Array | None]:
@@ -154,15 +154,14 @@ def counts_of(X: Array, weights: Array | None = None, sample_weight: Array | Non
     """Entries of an array, as lists that are kept if they are few; the parameters are those of `DenseCounts`."""
     from ..kernels.sparse import list_positive
 
-    pieces = list(_pieces(X))
-    positive = sum(int(np.count_nonzero(X[rows] > 0)) for rows in pieces)
-    if positive > MOST_KEPT * X.size:
+    most = int(MOST_KEPT * X.size)
+    indptr, indices, values = list_positive(X, most)
+    if indptr[-1] > most:
         return DenseCounts(X, weights, sample_weight)
-    indptr, indices, values = list_positive(X)
     listed = sp.csr_array((values, indices, indptr), shape=X.shape)
     at = None if sample_weight is None else np.repeat(sample_weight, np.diff(indptr))
     if weights is not None:
-        own = np.concatenate([weights[rows][X[rows] > 0] for rows in pieces])
+        own = np.concatenate([weights[rows][X[rows] > 0] for rows in _pieces(X)])
         at = own if at is None else own * at
     return SparseCounts(listed, at)
 

@@ -65,7 +65,7 @@ def _concave_part(x: Array, v: Array, alpha: Array, y: Array, mantissa: Array, b
         mantissa[p] = (1 + np.float64(alpha[p]) * y[p]) / (1 + np.float64(alpha[p]) * x[p])
     total = 0.0
     for p in range(count):
-        # See `logarithms.sum_of_logs`.
+        # See `chunks.sum_of_logs`.
         shifted = bits[p] - np.int64(0x3FE6A09E667F3BCD)
         exponent = shifted >> np.int64(52)
         bits[p] -= exponent << np.int64(52)
@@ -88,21 +88,27 @@ def measure_rows(x: Array, v: Array, alpha: Array, y: Array, values: Array) -> N
 
 
 @compiled(fastmath=FAST, nogil=True)
-def soften(alpha: Array, b: Array, v: Array) -> None:
-    """v / (1 + αb): curvatures of a Poisson likelihood become those of the loss where y = x."""
-    for p in range(len(v)):
-        v[p] /= 1 + alpha[p] * b[p]
+def soften(alpha: Array, b: Array, t: int, size: int, v: Array) -> None:
+    """v / (1 + αb) in chunk t of a row: curvatures of a Poisson likelihood become those of the loss where y = x.
+
+    Nothing happens if there is no α.
+    """
+    width = b.shape[1]
+    for p in range(size if len(alpha) > 0 else 0):
+        v[p] /= 1 + alpha[t * width + p] * b[t, p]
 
 
 @compiled(fastmath=FAST, nogil=True)
-def slack(c: Array, x: Array, alpha: Array, b: Array, z: Array) -> tuple[float, float]:
-    """Σ_p (c/x) α (1 + αx) z² / (1 + αb)², and the largest αz / (1 + αb), where a count is positive."""
-    total, largest = c[0] * 0, c[0] * 0
-    for p in range(len(c)):
-        share = z[p] / (1 + alpha[p] * b[p])
-        weight = c[p] / x[p] if c[p] > 0 else c[p] * 0
-        total += weight * alpha[p] * (1 + alpha[p] * x[p]) * share * share
-        largest = max(largest, alpha[p] * share if c[p] > 0 else share * 0)
+def slack(c: Array, x: Array, start: int, alpha: Array, b: Array, z: Array, t: int, size: int) -> tuple[float, float]:
+    """Σ_p (c/x) α (1 + αx) z² / (1 + αb)², and the largest αz / (1 + αb), where a count is positive, in a chunk."""
+    width = b.shape[1]
+    total = largest = b.dtype.type(0)
+    for p in range(size):
+        own, count, value = alpha[t * width + p], c[start + np.uint64(p)], x[start + np.uint64(p)]
+        share = z[t, p] / (1 + own * b[t, p])
+        weight = count / value if count > 0 else count * 0
+        total += weight * own * (1 + own * value) * share * share
+        largest = max(largest, own * share if count > 0 else share * 0)
     return total, largest
 
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ..core.types import Array
-from .logarithms import sum_of_logs
+from .chunks import sum_of_logs
 from .options import FAST, compiled
 
 
@@ -107,10 +107,10 @@ def measure(x: Array, v: Array, y: Array, beta: float, values: Array) -> None:
     for i in range(len(x)):
         own = v[i if len(v) > 1 else 0]
         if beta == 0:
-            values[i] = _ratios(x[i], own, y[i]) + sum_of_logs(own, x[i], y[i], mantissa, bits)
+            values[i] = _ratios(x[i], own, y[i]) + sum_of_logs(own, x[i], 0, y, i, m, mantissa, bits)
         elif beta == 1:
             values[i] = _excess(x[i], own, y[i], spare)
-            values[i] -= sum_of_logs(spare, x[i], y[i], mantissa, bits)
+            values[i] -= sum_of_logs(spare, x[i], 0, y, i, m, mantissa, bits)
         else:
             _power(y[i], y.dtype.type(beta - 2), spare)
             values[i] = _powers(x[i], own, y[i], spare, beta)

@@ -17,20 +17,11 @@ CHUNK, WIDTH = 256, 264
 
 
 @compiled(nogil=True)
-def gather(indices: Array, G: Array, g: Array, at: int = 0) -> None:
-    """g[j, at + p] = G[indices[p], j]."""
+def gather(indices: Array, G: Array, g: Array) -> None:
+    """g[j, p] = G[indices[p], j]."""
     for p in range(len(indices)):
         i = np.uint64(indices[p])  # unsigned: no check whether it counts from the end
         for j in range(G.shape[1]):
-            g[j, at + p] = G[i, j]
-
-
-@compiled(nogil=True)
-def gather_some(indices: Array, G: Array, columns: Array, g: Array) -> None:
-    """g[j, p] = G[indices[p], j] for some columns j."""
-    for p in range(len(indices)):
-        i = np.uint64(indices[p])
-        for j in columns:
             g[j, p] = G[i, j]
 
 
@@ -44,30 +35,11 @@ def dot(a: Array, b: Array) -> float:
 
 
 @compiled(fastmath=FAST, nogil=True)
-def add_dots(g: Array, v: Array, out: Array, at: int = 0) -> None:
-    """out[j] += Σ_p v_p g[j, at + p], four sums at a time: one alone would wait for its own additions."""
-    k, to, zero = len(out), at + len(v), v[0] * 0
-    for j in range(0, k, 4):
-        # At the edge a row stands in for those that do not exist, and its result is not used.
-        g0, g1 = g[j, at:to], g[min(j + 1, k - 1), at:to]
-        g2, g3 = g[min(j + 2, k - 1), at:to], g[min(j + 3, k - 1), at:to]
-        q0, q1, q2, q3 = zero, zero, zero, zero
-        for p in range(len(v)):
-            q0 += v[p] * g0[p]
-            q1 += v[p] * g1[p]
-            q2 += v[p] * g2[p]
-            q3 += v[p] * g3[p]
-        sums = (q0, q1, q2, q3)
-        for i in range(min(4, k - j)):
-            out[j + i] += sums[i]
-
-
-@compiled(fastmath=FAST, nogil=True)
-def add_products(g: Array, v: Array, columns: Array, scaled: Array, Q: Array, at: int = 0) -> None:
-    """Q[a, b] += Σ_p v_p g[columns[a], at + p] g[columns[b], at + p] for b ≤ a, two by four entries at a time."""
-    width, count, to = len(columns), len(v), at + len(v)
+def add_products(g: Array, v: Array, columns: Array, scaled: Array, Q: Array) -> None:
+    """Q[a, b] += Σ_p v_p g[columns[a], p] g[columns[b], p] for b ≤ a, two by four entries at a time."""
+    width, count = len(columns), len(v)
     for a in range(width):
-        row = g[columns[a], at:to]
+        row = g[columns[a], :count]
         for p in range(count):
             scaled[a, p] = v[p] * row[p]
     zero = v[0] * 0
@@ -75,8 +47,8 @@ def add_products(g: Array, v: Array, columns: Array, scaled: Array, Q: Array, at
         # At the edges a row or column stands in for those that do not exist, and its result is not used.
         s0, s1 = scaled[a], scaled[min(a + 1, width - 1)]
         for b in range(0, min(a + 2, width), 4):
-            g0, g1 = g[columns[b], at:to], g[columns[min(b + 1, width - 1)], at:to]
-            g2, g3 = g[columns[min(b + 2, width - 1)], at:to], g[columns[min(b + 3, width - 1)], at:to]
+            g0, g1 = g[columns[b], :count], g[columns[min(b + 1, width - 1)], :count]
+            g2, g3 = g[columns[min(b + 2, width - 1)], :count], g[columns[min(b + 3, width - 1)], :count]
             q00, q01, q02, q03 = zero, zero, zero, zero
             q10, q11, q12, q13 = zero, zero, zero, zero
             for p in range(count):

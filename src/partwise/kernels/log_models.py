@@ -9,14 +9,23 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.types import Array
-from .gathered import CHUNK, WIDTH, add_dots, add_products, dot, gather
-from .logarithms import along, bend, combine, invert
-from .options import compiled
+from .chunks import add_dots, add_products, along, bend, combine, gather, invert, size_of
+from .gathered import CHUNK, WIDTH
+from .options import FAST, compiled
 
 # A step that shrinks an entry of b by more than this share is shortened to it.
 MOST_SHRINKAGE = 0.7
 # Up to this shrinkage of an entry of f its row is bounded without its counts.
 MUCH = 0.5
+
+
+@compiled(fastmath=FAST, nogil=True)
+def _response(grams: Array, i: int, j: int, F: Array) -> float:
+    """Σ_l grams[i, j, l] F[i, l]."""
+    total = F.dtype.type(0)
+    for other in range(F.shape[1]):
+        total += grams[i, j, other] * F[i, other]
+    return total
 
 
 @compiled(nogil=True)
@@ -38,48 +47,50 @@ def model_rows(
     their pull, are left out of the grams.
     """
     k = F.shape[1]
-    g, scaled, Q = np.empty((k, WIDTH), F.dtype), np.empty((k, WIDTH), F.dtype), np.empty((k, k), F.dtype)
-    positive, chosen = np.empty((2, k), np.int64)
-    b, y, v = np.empty((3, CHUNK), F.dtype)
+    g, scaled, Q = np.empty((1, k, WIDTH), F.dtype), np.empty((2, WIDTH), F.dtype), np.zeros((k + 1, k + 3), F.dtype)
+    positive, chosen, total = np.empty(k, np.int64), np.empty(k, np.int64), np.empty(k, F.dtype)
+    b, y, v = np.empty((1, CHUNK), F.dtype), np.empty((1, CHUNK), F.dtype), np.empty(CHUNK, F.dtype)
     for i in range(len(F)):
-        f, pull, gram = F[i], pulls[i], grams[i]
-        first, end, n_positive = indptr[i], indptr[i + 1], 0
+        first, count, n_positive = indptr[i], indptr[i + 1] - indptr[i], 0
+        n_chunks = (count + CHUNK - 1) // CHUNK
         for j in range(k):
-            pull[j] = 0
-            if f[j] > 0:
+            total[j] = 0
+            if F[i, j] > 0:
                 positive[n_positive] = j
                 n_positive += 1
         # A row of one chunk stays gathered until it is known which of its entries count; others are gathered again.
-        for start in range(first, end, CHUNK):
-            stop = min(start + CHUNK, end)
-            c, size = counts[start:stop], stop - start
-            gather(indices[start:stop], G, g)
-            combine(g, f, positive[:n_positive], b[:size])
-            invert(c, b[:size], floor, y[:size], v[:size])
-            add_dots(g, v[:size], pull)
+        for t in range(n_chunks):
+            start, size = np.uint64(first + t * CHUNK), size_of(t, count)
+            gather(indices, start, size, G, g, 0)
+            combine(g, 0, F, i, positive, n_positive, b, 0, size)
+            invert(counts, start, b, 0, size, floor, y, v)
+            add_dots(g, 0, v, size, total)
         width = 0
         for j in range(k):
-            if f[j] > 0 or pull[j] > slopes[i, j]:
+            pulls[i, j] = total[j]
+            if F[i, j] > 0 or total[j] > slopes[i, j]:
                 chosen[width] = j
                 width += 1
-        active = chosen[:width]
-        Q[:width, :width] = 0
-        for start in range(first, end, CHUNK):
-            stop = min(start + CHUNK, end)
-            c, size = counts[start:stop], stop - start
-            if end - first > CHUNK:
-                gather(indices[start:stop], G, g)
-                combine(g, f, positive[:n_positive], b[:size])
-                invert(c, b[:size], floor, y[:size], v[:size])
-            bend(c, y[:size], v[:size])
-            add_products(g, v[:size], active, scaled, Q)
-        gram[:] = 0
         for a in range(width):
             for other in range(a + 1):
-                gram[active[a], active[other]] = 0.5 * Q[a, other]
-                gram[active[other], active[a]] = 0.5 * Q[a, other]
+                Q[a, other] = 0
+        for t in range(n_chunks):
+            start, size = np.uint64(first + t * CHUNK), size_of(t, count)
+            if n_chunks > 1:
+                gather(indices, start, size, G, g, 0)
+                combine(g, 0, F, i, positive, n_positive, b, 0, size)
+                invert(counts, start, b, 0, size, floor, y, v)
+            bend(counts, start, y, 0, size, v)
+            add_products(g, 0, v, size, chosen, width, scaled, Q)
+        for a in range(k):
+            for other in range(k):
+                grams[i, a, other] = 0
+        for a in range(width):
+            for other in range(a + 1):
+                grams[i, chosen[a], chosen[other]] = 0.5 * Q[a, other]
+                grams[i, chosen[other], chosen[a]] = 0.5 * Q[a, other]
         for j in range(k):
-            responses[i, j] = dot(gram[j], f)
+            responses[i, j] = _response(grams, i, j, F)
 
 
 @compiled(nogil=True)
@@ -92,34 +103,34 @@ def bound_rows(
     nowhere shrinks by a larger share than the entry of f that shrinks most: only rows where this is much are gathered.
     """
     k = F.shape[1]
-    g, columns = np.empty((k, WIDTH), F.dtype), np.arange(k)
-    b, z, y, pull = np.empty((4, CHUNK), F.dtype)
+    g, columns, pull = np.empty((1, k, WIDTH), F.dtype), np.arange(k), np.empty(CHUNK, F.dtype)
+    b, z, y = np.empty((1, CHUNK), F.dtype), np.empty((1, CHUNK), F.dtype), np.empty((1, CHUNK), F.dtype)
     total = 0.0
     for i in range(len(F)):
-        f, d, bent, tau = F[i], steps[i], 0.0, 0.0
+        bent, tau = 0.0, 0.0
         for j in range(k):
-            if d[j] < 0:
-                tau = max(tau, -d[j] / f[j])
+            if steps[i, j] < 0:
+                tau = max(tau, -steps[i, j] / F[i, j])
         if tau <= MUCH:
             for j in range(k):
-                if d[j] != 0:
-                    bent += 2 * d[j] * dot(grams[i, j], d)
+                if steps[i, j] != 0:
+                    bent += 2 * steps[i, j] * _response(grams, i, j, steps)
         else:
             tau = 0.0
-            for start in range(indptr[i], indptr[i + 1], CHUNK):
-                stop = min(start + CHUNK, indptr[i + 1])
-                c, size = counts[start:stop], stop - start
-                gather(indices[start:stop], G, g)
-                combine(g, f, columns, b[:size])
-                combine(g, d, columns, z[:size])
-                invert(c, b[:size], floor, y[:size], pull[:size])
-                curvature, shrinkage = along(c, y[:size], z[:size])
+            first, count = indptr[i], indptr[i + 1] - indptr[i]
+            for t in range((count + CHUNK - 1) // CHUNK):
+                start, size = np.uint64(first + t * CHUNK), size_of(t, count)
+                gather(indices, start, size, G, g, 0)
+                combine(g, 0, F, i, columns, k, b, 0, size)
+                combine(g, 0, steps, i, columns, k, z, 0, size)
+                invert(counts, start, b, 0, size, floor, y, pull)
+                curvature, shrinkage = along(counts, start, y, z, 0, size)
                 bent += curvature
                 tau = max(tau, shrinkage)
         if tau > MOST_SHRINKAGE:
             length = steps.dtype.type(MOST_SHRINKAGE / tau)
             for j in range(k):
-                d[j] *= length
+                steps[i, j] *= length
             bent *= length * length
             tau = MOST_SHRINKAGE
         total += bent * (0.5 + tau / 3 / (1 - tau))

@@ -140,14 +140,14 @@ def _descend(
         f[n_held:] = 0
         return
     for j in range(k):
-        value, row = f[j], Q[j]
+        value = f[j]
         for other in range(k):
-            slope[other] -= value * row[other]
+            slope[other] -= value * Q[j, other]
     first = 0.0
     for turn in range(max_passes):
         gained = 0.0
         for j in range(n_held, k):
-            old, row, curvature = f[j], Q[j], Q[j, j] + d[j]
+            old, curvature = f[j], Q[j, j] + d[j]
             zero = old * 0
             flat = zero if slope[j] < 0 else old
             new = max(old + slope[j] / curvature, zero) if curvature > 0 else flat
@@ -155,7 +155,7 @@ def _descend(
             if step != 0:
                 f[j] = new
                 for other in range(k):
-                    slope[other] -= step * row[other]
+                    slope[other] -= step * Q[j, other]
                 slope[j] -= step * d[j]
                 gained += step * step * curvature
         if turn == 0:

@@ -131,8 +131,8 @@ def excess_of_rows(
 
 
 @compiled(nogil=True)
-def list_positive(x: Array) -> tuple[Array, Array, Array]:
-    """The positive entries of an array by rows, as in a CSR matrix."""
+def list_positive(x: Array, most: int) -> tuple[Array, Array, Array]:
+    """The positive entries of an array by rows, as in a CSR matrix; only their numbers if more than `most`."""
     n, m = x.shape
     indptr = np.zeros(n + 1, np.int64)
     for i in range(n):
@@ -140,6 +140,7 @@ def list_positive(x: Array) -> tuple[Array, Array, Array]:
         for j in range(m):
             found += x[i, j] > 0
         indptr[i + 1] = indptr[i] + found
+    n = n if indptr[n] <= most else 0
     # One entry longer: every entry is written, and only a positive one is not overwritten. A branch costs more.
     indices, values = np.empty(indptr[n] + 1, np.int32), np.empty(indptr[n] + 1, x.dtype)
     p = 0

@@ -115,6 +115,8 @@ def ratio(split: Split, F: Array, power: float | None = None) -> Array:
     powers = set(up) | set(down)
     if powers <= {-1, 0, 1}:
         linear = np.asarray(up.get(0, 0.0)) - down.get(0, 0.0)
+        if 1 not in up:
+            return _root(np.asarray(down.get(-1, 0.0)), linear, F)
         return _quadratic_root(np.asarray(up.get(1, 0.0)), linear, np.asarray(down.get(-1, 0.0)), F)
     # Young's inequality raises every part of P to the highest power and lowers every part of N to the lowest one: the
     # result is still a majoriser, and its minimum has a closed form.
