@@ -53,7 +53,7 @@ def fit(client, sweeps, callbacks=None, patience=60.0, name="NMF"):
     settings = {"init": "random", "random_state": 0, "max_iter": sweeps, "tol": 0, "callbacks": callbacks}
     with pytest.MonkeyPatch.context() as patch:
         if name == IN_PARTS:
-            patch.setattr(spread_parts, "MOST_ROWS", ROWS // 2)
+            patch.setattr(spread_parts, "FEW_ROWS", ROWS // 2)
         model = models()[name].set_params(**settings).fit(X)
     return model.components_, np.asarray(model.embedding_), model.history_["objective"]
 

@@ -118,6 +118,27 @@ class Quadratic:
         """Whether a row depends on others."""
         return any(not (each.rows is None or isinstance(each.rows, Diagonal)) for each in self.couplings)
 
+    def uncoupled(self, F: Array) -> Quadratic:
+        """A quadratic of every row by itself that lies above this one and touches it at F.
+
+        A link of two rows costs at most what it costs if each goes from where it is towards where the other one was::
+
+            2 s f_i f_t ≤ 2 s (f_i f⁰_t + f⁰_i f_t − f⁰_i f⁰_t) + |s| ((f_i − f⁰_i)² + (f_t − f⁰_t)²)
+        """
+        attract, repel, couplings = self.attract, self.repel, []
+        for each in self.couplings:
+            if each.rows is None or isinstance(each.rows, Diagonal):
+                couplings.append(each)
+                continue
+            diagonal, reach = each.rows.diagonal(), each.rows.reach()
+            down = each.rows.negative(F)
+            towards = (reach[:, None] * F + (0.0 if down is None else down)) * each.curvatures
+            away = (each.rows.positive(F) - diagonal[:, None] * F) * each.curvatures
+            attract = towards if attract is None else attract + towards
+            repel = away if repel is None else repel + away
+            couplings.append(Coupling(each.gram, Diagonal(diagonal + reach)))
+        return replace(self, attract=attract, repel=repel, couplings=tuple(couplings))
+
     def of_rows(self, rows: slice) -> Quadratic:
         """The part that belongs to some rows, where none is coupled to others."""
 

@@ -1,11 +1,14 @@
 """A pass over rows on workers that are coupled with each other: by parts of many blocks, which learn of each other.
 
-The blocks' products with X are made beside X, and then codes are moved, part by part. If there are several parts, all
-of them move at the same time, and links between them are replaced by a bound, see `spread_links`.
+The blocks' products with X are made beside X, and then codes are moved, part by part. If there are several parts, every
+other one moves at the same time, and then the rest, which know where the first ones have gone. Links between parts
+that move at the same time are replaced by a bound, see `spread_links`. While some wait for others, workers have
+products to make.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .row_pass import RowPass
@@ -37,25 +40,30 @@ class LinkedPass:
         F: Any = run.given[0]
         if run.aggregates is not None:
             F = run.aggregates.moved(self, run.step, F)
-        before, others = F, run.given[run.step.n_results :]
         for step in run.before:
-            given = (F, before, *others) if step.n_results == 2 else (F, *others)
-            found = self._step(step, given)
-            before, F = found[0], found[-1]
-        return self._step(run.step, (F, *run.given[1:]))
+            (F,) = self._stepped(step, (F, *run.given[run.step.n_results :]))
+        return self._stepped(run.step, (F, *run.given[1:]))
 
-    def links(self, F: Any) -> list[list[Any]]:
-        """For every part, its rows of the matrices that couple samples, and what it is sent of others' codes F."""
-        matrices = [(S.parts, S.arriving(F)) for S in self._run.links]
-        return [[(held[i], sent[i]) for held, sent in matrices] for i in range(len(self.parts.slices))]
-
-    def _step(self, step: Any, given: tuple[Any, ...]) -> list[SpreadRows]:
+    def _stepped(self, step: Any, given: tuple[Any, ...]) -> list[SpreadRows]:
+        """What a step gives for every part, turn by turn."""
         leaves = [self.parts.leaf(F) for F in given]
-        steps = [step.of(rows) for rows in self.parts.slices]
-        lists = (steps, self.products, self.links(given[0]), *(leaf.futures for leaf in leaves))
-        done = self.parts.cluster.each("code", _stepped, *lists, items=tuple(leaf.item for leaf in leaves))
-        results = [Leaf(done, item, *leaves[0].kind) for item in range(step.n_results)]
+        items, done = tuple(leaf.item for leaf in leaves), dict[int, Any]()
+        for turn in self.parts.turns:
+            steps = [step.of(self.parts.slices[i]) for i in turn]
+            lists = (self.products, self.links(given[0], done), *(leaf.futures for leaf in leaves))
+            arguments = ([each[i] for i in turn] for each in lists)
+            moved = self.parts.cluster.each("code", _stepped, steps, *arguments, urgency=1, items=items)
+            done.update(zip(turn, moved, strict=True))
+        results = [Leaf([done[i] for i in sorted(done)], item, *leaves[0].kind) for item in range(step.n_results)]
         return [SpreadRows(self.parts, leaf) for leaf in results]
+
+    def links(self, F: Any, moved: Mapping[int, Any] | None = None) -> list[list[Any]]:
+        """For every part, its rows of the matrices that couple samples, and what it is sent of others' codes.
+
+        These are F, except of the parts that have moved, each with the task that moved it.
+        """
+        matrices = [(S.parts, S.arriving(F, moved or {})) for S in self._run.links]
+        return [[(held[i], sent[i]) for held, sent in matrices] for i in range(len(self.parts.slices))]
 
 
 def _stepped(

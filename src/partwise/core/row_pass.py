@@ -20,7 +20,7 @@ class RowStep(Protocol):
     Attributes
     ----------
     n_results : int
-        How many arrays it writes; the last one holds the codes.
+        How many arrays it writes; the last one holds the codes, and the first one these before any extrapolation.
     """
 
     @property
@@ -58,8 +58,7 @@ class RowPass:
     links : tuple of SpreadMatrix, default=()
         What couples rows on workers; the step is then made with a block as a whole.
     before : tuple of RowStep, default=()
-        Steps that blocks make first, with links; after each they learn what the others have become. Each is given what
-        the one before gave: the last array to start from and, if it goes further, the first one.
+        Steps of one result that are made first, with links, one after another.
     aggregates : SpreadAggregates, optional
         What is moved as a whole before that.
 

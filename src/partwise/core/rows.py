@@ -44,6 +44,10 @@ class RowMatrix(ABC):
     def diagonal(self) -> Array:
         """The diagonal of S."""
 
+    def reach(self) -> Array:
+        """Σ_t |s_it| over the other rows t of every row, or more."""
+        raise NotImplementedError(f"{type(self).__name__} has no entries.")
+
     @abstractmethod
     def energy(self, F: Array) -> Array:
         """f_jᵀ S f_j for every column, in float64."""
@@ -72,6 +76,10 @@ class Diagonal(RowMatrix):
     def diagonal(self) -> Array:
         """The weights."""
         return self.weights
+
+    def reach(self) -> Array:
+        """Nothing: no row is linked."""
+        return np.zeros_like(self.weights)
 
     def energy(self, F: Array) -> Array:
         """Σ_i weight_i f_ij²."""
@@ -153,6 +161,10 @@ class Links(RowMatrix):
         """The diagonal of S."""
         return self._diagonal
 
+    def reach(self) -> Array:
+        """The sums of the links' sizes."""
+        return np.asarray(abs(self.off).sum(axis=1)).ravel().astype(self._diagonal.dtype, copy=False)
+
     def energy(self, F: Array) -> Array:
         """Σ_edges −s_it (f_ij − f_tj)² + Σ_i (S1)_i f_ij²: summed by edges, exact where the codes agree."""
         from ..kernels.links import edge_energy
@@ -204,6 +216,10 @@ class Cliques(RowMatrix):
         """The degrees n_c − 1."""
         return self._diagonal
 
+    def reach(self) -> Array:
+        """The same: all links of a row together."""
+        return self._diagonal
+
     def energy(self, F: Array) -> Array:
         """Σ_c n_c Σ_{i in c} (f_ij − mean_cj)²."""
         members = self.groups >= 0
@@ -244,6 +260,12 @@ class Square(RowMatrix):
     def diagonal(self) -> Array:
         """strength · squared norms of the columns of B."""
         return np.asarray(self._strength * (self._B * self._B).sum(axis=0)).ravel()
+
+    def reach(self) -> Array:
+        """strength · |B|ᵀ |B| 1, less what is in it of the diagonal."""
+        sizes = abs(self._B)
+        whole = np.asarray(sizes.T @ (sizes @ np.ones(sizes.shape[1], sizes.dtype)))
+        return np.asarray(self._strength * whole) - self.diagonal()
 
     def energy(self, F: Array) -> Array:
         """strength · ‖B f_j‖²."""

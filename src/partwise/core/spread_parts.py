@@ -1,7 +1,9 @@
 """Rows on workers in parts of many blocks, for what couples rows.
 
 A block of X is as large as its chunk. Codes are far smaller, and what is linked across blocks has to travel. So codes
-of many blocks are moved together, by one task: links within such a part are no different from links in memory.
+of many blocks are moved together, by one task: links within such a part are no different from links in memory. How
+many parts there are depends on the number of rows alone. Every other part moves first, all of these at once, and then
+the rest: so workers are busy, and most links lead to rows that stay where they are.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from .spread import Leaf, SpreadRows, arrived
 from .spread_rows import ClusterRows
 from .types import Array
 
-# A part has about so many rows at most, unless a block has more. To move these takes as long as some round trips
-# between workers, which smaller parts would need.
-MOST_ROWS = 2**18
+# So few rows are one part: to move them takes as long as some round trips between workers, which parts would need. More
+# are at least this many parts, so that two workers share each turn; none has many more than so many rows, unless a
+# block has.
+FEW_ROWS, FEWEST_PARTS, MOST_ROWS = 2**16, 4, 2**18
 
 
 class PartRows(ClusterRows):
@@ -34,23 +37,31 @@ class PartRows(ClusterRows):
         By blocks.
     members : list of slice
         The blocks of every part.
+    turns : list of range
+        The parts that move at the same time, turn by turn.
     """
 
     def __init__(self, rows: ClusterRows):
         self.__dict__.update(vars(rows))
         self.rows = rows
         n = rows.shape[0]
-        n_parts = -(-n // MOST_ROWS)
+        n_parts = 1 if n <= FEW_ROWS else max(FEWEST_PARTS, -(-n // MOST_ROWS))
         middles = np.array([(block.start + block.stop) // 2 for block in rows.slices])
         edges = np.unique(middles * n_parts // n, return_index=True)[1]
         self.members = [slice(int(low), int(high)) for low, high in pairwise([*edges, len(middles)])]
         self.slices = [slice(rows.slices[own.start].start, rows.slices[own.stop - 1].stop) for own in self.members]
         self.blocks = [None] * len(self.slices)
+        self.turns = [range(first, len(self.slices), 2) for first in (0, 1) if first < len(self.slices)]
 
     @property
     def same(self) -> bool:
         """Whether every part is a block."""
         return len(self.slices) == len(self.rows.slices)
+
+    def in_turn_with(self, number: int) -> Array:
+        """Which of the other parts move at the same time as one."""
+        others = np.arange(len(self.slices))
+        return (others % 2 == number % 2) & (others != number)
 
     def leaf(self, F: Any) -> Leaf:
         """An array by parts, whichever way it is divided."""

@@ -28,11 +28,11 @@ MAX_PASSES = 8
 # better minima than solving for each factor against an arbitrary start. Not so where samples are coupled: one pass
 # would carry information over only one link. A term that lies below its quadratic makes small steps anyway.
 GENTLE_SWEEPS = 4
-# Parts of coupled rows on workers move several times in a sweep, and learn in between how the others have moved. Each
-# time but the last they may go further by a share of their step; None is not at all.
-MOMENTA: tuple[float | None, ...] = (None,)
 # Passes on a few rows end when one gains less than this share of the first.
 PASS_TOLERANCE = 1e-2
+# Parts of coupled rows on workers move twice in a sweep, by so many passes each time, and learn in between where the
+# others have gone. Once is not enough to end where a fit in memory does after as many sweeps.
+PASSES_IN_PARTS = 2, 4
 
 
 class Coordinate(Extrapolating):
@@ -81,14 +81,15 @@ class Coordinate(Extrapolating):
             return state.replace(CODES, W if last is None else self._extrapolated(W, last, beta, np.empty_like(W))), W
         self._is_coupled = self._is_coupled or bool(links)
         system, names, parts = system.apart()
-        descent = _Descent(replace(system, coupled=()), passes, None if last is None else beta, self.least_share, names)
         across = any(S.across for S in links)
+        passes = PASSES_IN_PARTS[-1] if across else passes
+        descent = _Descent(replace(system, coupled=()), passes, None if last is None else beta, self.least_share, names)
         run = RowPass(
             descent,
             (*((state.W,) if last is None else (state.W, last)), *parts),
             lambda: self._memory(state, last),
             links,
-            tuple(replace(descent, beta=momentum if beta else None) for momentum in MOMENTA) if across else (),
+            (replace(descent, beta=None, passes=PASSES_IN_PARTS[0]),) if across else (),
             self._aggregates(links, system) if across and not names else None,
         )
         coding = Coding(state, run)

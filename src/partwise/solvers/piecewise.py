@@ -37,7 +37,7 @@ def goes_in_pieces(objective: Objective) -> bool:
     others = [term for term in objective.terms if not isinstance(term, BoundPieces)]
     if len(others) != len(objective.terms) - 1 or not is_swept(objective):
         return False
-    return all(term.offers_quadratic and not (term.couples_samples or term.orthogonality) for term in others)
+    return all(term.offers_quadratic and not term.orthogonality for term in others)
 
 
 class Piecewise(Extrapolating):
@@ -154,6 +154,7 @@ def _apart(
         form = None if term is fit else term.quadratic(state, CODES)
         if form is None:
             continue
+        form = form.uncoupled(state.W)
         names = tuple(name for name in ("attract", "repel") if np.shape(getattr(form, name)) == state.W.shape)
         arrays += [getattr(form, name) for name in names]
         others.append((_with(form, dict.fromkeys(names)), names))
