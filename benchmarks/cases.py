@@ -82,6 +82,7 @@ def full():
         **_replicates("cells"),
         "replicates-tdt2": partial(replicates.against_single_fits, "tdt2", dtype=F64),
         "replicates-starts-tdt2": partial(replicates.starts_side_by_side, "tdt2"),
+        "replicates-memory": processes.replicates_memory,
         **_divergences(),
         **_missing(),
         "nmf-tdt2-float32": partial(nmf.near_the_best, "tdt2", 50, F32, (CD,), needed={CD.name: "≥ 3.5"}),

@@ -164,3 +164,54 @@ def first_fit(repeats=3):
         rows[-1].low, rows[-1].high, rows[-1].needed = min(times), max(times), "≤ 0.6"
         rows[-1].note = "seconds; compiled code on disk"
     return rows
+
+
+REPLICATES = """
+import numpy as np
+import scipy.sparse as sp
+from partwise import NMF
+from partwise.selection import ConsensusNMF
+def status(name):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) / 1024 for line in file if line.startswith(name))
+rng = np.random.RandomState(0)
+mean = rng.gamma(0.5, size=({n}, {k})) @ rng.gamma(0.3, size=({k}, {m}))
+X = rng.poisson({level} * mean).astype(np.float32)
+X = sp.csr_array(X) if {sparse} else X
+del mean
+def consensus(k, n_replicates):
+    estimator = NMF(k, loss="{loss}", tol=1e-2, max_iter=20)
+    return ConsensusNMF(
+        estimator, n_replicates=n_replicates, resample={resample}, density_threshold=np.inf, random_state=0
+    )
+consensus(3, 3).fit(X[:300])
+open("/proc/self/clear_refs", "w").write("5")
+before = status("VmRSS:")
+consensus({k}, {n_replicates}).fit(X)
+print(status("VmHWM:") - before)
+"""
+
+
+def replicates_memory(n=10_000, m=1000, k=10, counts=(50, 100, 200)):
+    """Rows: what a replicate of `ConsensusNMF` adds to the peak of memory, over the size of its components.
+
+    Its codes, which are not kept, are ten times as large. And, over the size of X, the peak of 20 Poisson replicates.
+    """
+    case = "memory that a replicate adds"
+    if not os.path.exists("/proc/self/clear_refs"):
+        return [Row(case, note="peaks can only be read under Linux")]
+    rows, components, data = [], k * m * 4 / 2**20, n * m * 4 / 2**20
+    for sparse, loss in ((False, "frobenius"), (True, "frobenius"), (True, "kullback-leibler")):
+        name = f"{'sparse' if sparse else 'dense'} {n // 1000}k × {m} k={k} float32, {loss}"
+        given = {"n": n, "m": m, "k": k, "level": 0.03 if sparse else 3, "sparse": sparse, "loss": loss}
+        peaks = [python(REPLICATES.format(**given, resample=None, n_replicates=count)) for count in counts]
+        added = (peaks[-1] - peaks[0]) / (counts[-1] - counts[0])
+        each = ", ".join(f"{count}: {peak:.0f}" for count, peak in zip(counts, peaks, strict=True))
+        note = f"over the size of its components; peaks beyond X in MB, by number of replicates: {each}"
+        rows.append(Row(case, name, "", added, components, "MB", added / components, needed="≤ 4", note=note))
+        if not sparse:
+            drawn = python(REPLICATES.format(**given, resample="'counts'", n_replicates=20))
+            note = "over the size of X: those of this and the next replicate are in memory"
+            rows.append(Row("peak memory of 20 Poisson replicates", name, "", drawn, data, "MB", drawn / data))
+            rows[-1].needed, rows[-1].note = "≤ 5", note
+    return rows

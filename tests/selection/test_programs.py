@@ -1,5 +1,7 @@
 """Components of many fits, clustered."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.metrics import silhouette_samples
@@ -55,6 +57,17 @@ def test_larger_clusters_come_first():
 def test_one_component_has_a_stability():
     programs = find_programs(FOUND[:12], 1, n_neighbors=3)
     assert 0.5 < programs.mean_stability <= 1
+
+
+def test_memory_is_a_few_copies_of_what_was_found():
+    """Of those that are clustered, two; distances are computed in blocks."""
+    many = unit_rows(np.repeat(unit_rows(RNG.gamma(0.3, size=(6, 2000))), 300, axis=0) + RNG.uniform(size=(1800, 1)))
+    find_programs(many[::6], 6, n_neighbors=20, density_threshold=np.inf)  # what is imported on first use
+    tracemalloc.start()
+    find_programs(many, 6, n_neighbors=20, density_threshold=np.inf)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * many.nbytes
 
 
 def test_fits_that_do_not_agree_are_said_to():

@@ -1,5 +1,6 @@
 """Many problems solved as one give what each gives by itself."""
 
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import scipy.sparse as sp
 
 from partwise import NMF, GraphNMF, SemiNMF
 from partwise.core.held import HeldOperand
+from partwise.core.storage import as_operand
 from partwise.solvers import Options, solve, solve_many, steps
 
 RNG = np.random.RandomState(0)
@@ -114,6 +116,28 @@ def test_those_that_end_leave_and_others_join(monkeypatch):
         # Both may end at once, and be followed by two others, before the first is handed out.
         assert len(begun) <= len(ended) + 3
     assert sorted(ended) == list(range(6))
+
+
+@pytest.mark.parametrize("model", [NMF(3), NMF(3, loss="kullback-leibler")], ids=lambda each: each.loss)
+def test_other_data_wait_until_those_before_them_have_ended(model):
+    """Of many data sets, that of the running fits and the next one are in memory."""
+    base, alive, most = model.problem(X), weakref.WeakSet(), []
+
+    def on_other_data():
+        rng = np.random.RandomState(0)
+        for seed in range(6):
+            other = as_operand(rng.poisson(5 * X).astype(float))
+            alive.add(other)
+            # Each twice, so that two fits have the same data.
+            for problem in started(base, [seed, seed + 1]):
+                yield problem.on(other, None, problem.rng)
+            del problem, other
+            most.append(len(alive))
+
+    ends = [index for index, _ in solve_many(on_other_data(), OPTIONS)]
+    assert sorted(ends) == list(range(12))
+    assert max(most) <= 2
+    compare(lambda: list(on_other_data()))
 
 
 def test_no_problem_no_result():

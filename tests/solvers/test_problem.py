@@ -1,9 +1,13 @@
 """A problem as a value: solving it is fitting, varying it is posing another, and what stays is bound once."""
 
+import gc
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
 
 from partwise import NMF, ConvexNMF, Factorization, GraphNMF, LocalCoordinateNMF
 from partwise.core.storage import as_operand
@@ -134,6 +138,40 @@ def test_given_factors_are_where_it_begins():
 def test_other_data():
     problem = NMF(3, **SETTINGS).problem(X).on(as_operand(X[:20]), None, np.random.RandomState(0))
     np.testing.assert_array_equal(solve(problem, EIGHT).state.W, NMF(3, **SETTINGS).fit(X[:20]).embedding_)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "missing"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *[NMF(3, loss=loss) for loss in ("frobenius", "kullback-leibler", "itakura-saito", 1.5, 3, "huber", "l1")],
+        NMF(3, loss="kullback-leibler", l2_codes=0.1),
+        NMF(3, loss="negative-binomial", dispersion=0.5),
+        *[GraphNMF(3, loss=loss, graph_strength=1.0) for loss in ("frobenius", "kullback-leibler")],
+        LocalCoordinateNMF(3, coordinate_strength=1.0),
+    ],
+    ids=repr,
+)
+def test_the_data_are_gone_with_the_problem(model, kind):
+    """Without the garbage collector: fits to other data may follow each other faster than it comes by."""
+    params = model.get_params()
+    if (kind == "sparse" and params.get("loss") == "itakura-saito") or (kind == "missing" and "missing" not in params):
+        pytest.skip("no such data")
+    if kind == "missing":
+        holes = np.where(RNG.uniform(size=X.shape) < 0.1, np.nan, X)
+        problem = clone(model).set_params(missing="nan").problem(holes)
+    else:
+        problem = model.problem(sp.csr_array(np.where(X > 1, X, 0)) if kind == "sparse" else X)
+    operand = weakref.ref(problem.X)
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        solve(problem, Options(3, 0.0, inner=True))
+        del problem
+        assert operand() is None
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def test_a_strength_that_no_term_has():

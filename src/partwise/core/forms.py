@@ -264,7 +264,7 @@ class Entrywise:
         The size of the sums of which the value is the difference.
     floor : float
         Far below every y that matters.
-    key : hashable
+    key : hashable, optional
         Under which a state remembers the value.
     """
 
@@ -275,7 +275,7 @@ class Entrywise:
     constant: float
     size: float
     floor: float
-    key: Hashable
+    key: Hashable = None
 
     def rows(self, factor: Factor, rows: Any) -> EntryRows:
         """Some rows of a factor, chosen by a slice or an array."""

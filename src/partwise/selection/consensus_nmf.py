@@ -23,7 +23,7 @@ from .bagging import bagged
 from .by_estimator import ByEstimator
 from .entries import Predictions
 from .grids import RANKS, open_parameters
-from .programs import Programs, TooFewAgree, find_programs, unit_rows
+from .programs import BLOCK_BYTES, Programs, TooFewAgree, find_programs, unit_rows
 from .rank_stability import compared
 from .ranks import EntryValidation
 
@@ -56,8 +56,8 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
     resample : {None, "samples", "counts"}, default=None
         Also vary the data. "samples": every fit has its own bootstrap sample of the rows, as sample weights, so that
         products with X are still shared; intervals of the components are then bootstrap intervals. "counts": every fit
-        has its own data, drawn from the Poisson distribution of mean X. Such fits share nothing, and one copy of X is
-        made at a time.
+        has its own data, drawn from the Poisson distribution of mean X. Such fits share nothing; two copies of X are in
+        memory at a time.
     best_share : float, default=1
         Share of the fits that count, those with the lowest objectives. A consensus is what most fits find, even if
         better ones find something else: where most end in bad minima, 0.25 comes closer to the truth. `stability_` is
@@ -176,9 +176,8 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         objectives, best = {}, {}
         for k in ranks:
             found, objectives[k], best[k] = self._replicates(problem.with_components(k), options, rng)
-            counting = found if self.best_share == 1 else found[self._best(objectives[k])]
-            seed = int(rng.randint(LARGEST_SEED))
-            programs[k] = self._programs(counting.reshape(-1, found.shape[-1]), k, seed)
+            programs[k] = self._programs(found, objectives[k], int(rng.randint(LARGEST_SEED)))
+            del found  # before those of the next number
         self.__dict__.pop("rank_stability_", None)
         chosen = ranks[0]
         if validation is not None:
@@ -302,12 +301,20 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
                 replicate = replicate.on(drawn, problem.labels, replicate.rng)
             yield replicate
 
-    def _programs(self, found: Array, k: int, seed: int) -> Programs | TooFewAgree:
-        """What the fits agree on, or why there is no such thing."""
-        n_neighbors = max(1, min(int(self.neighborhood * (len(found) // k)), len(found) - 1))
-        given = {"density_threshold": self.density_threshold, "center": self.center, "level": self.level}
+    def _programs(self, found: Array, objectives: Array, seed: int) -> Programs | TooFewAgree:
+        """What the fits that count agree on, or why there is no such thing."""
+        counting = found if self.best_share == 1 else found[self._best(objectives)]
+        n_fits, k, m = counting.shape
+        n_neighbors = max(1, min(int(self.neighborhood * n_fits), n_fits * k - 1))
+        given: dict[str, Any] = {
+            "density_threshold": self.density_threshold,
+            "center": self.center,
+            "level": self.level,
+            "n_neighbors": n_neighbors,
+            "seed": seed,
+        }
         try:
-            return find_programs(found, k, n_neighbors=n_neighbors, seed=seed, **given)  # type: ignore[arg-type]
+            return find_programs(counting.reshape(-1, m), k, **given)
         except TooFewAgree as error:
             return error
 
@@ -357,7 +364,16 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
 def _drawn(X: Any, rng: np.random.RandomState) -> Any:
     """Counts from the Poisson distribution of mean X; a sparse X keeps its zeros."""
     if not sp.issparse(X):
-        return rng.poisson(X).astype(X.dtype)
-    drawn = sp.csr_array((rng.poisson(X.data).astype(X.dtype), X.indices.copy(), X.indptr.copy()), shape=X.shape)
+        return _poisson(X, rng)
+    drawn = sp.csr_array((_poisson(X.data, rng), X.indices.copy(), X.indptr.copy()), shape=X.shape)
     drawn.eliminate_zeros()
+    return drawn
+
+
+def _poisson(means: Array, rng: np.random.RandomState) -> Array:
+    """A draw for every mean, some rows at a time, because they are drawn as whole numbers of eight bytes."""
+    drawn = np.empty_like(means)
+    at_a_time = max(1, BLOCK_BYTES * len(means) // (8 * means.size or 1))
+    for start in range(0, len(means), at_a_time):
+        drawn[start : start + at_a_time] = rng.poisson(means[start : start + at_a_time])
     return drawn

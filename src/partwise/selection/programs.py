@@ -15,8 +15,8 @@ import numpy as np
 from ..clusters import cluster
 from ..core.types import Array, IntArray
 
-# Rows of distances at a time.
-ROWS = 1024
+# Bytes of distances at a time.
+BLOCK_BYTES = 2**22
 KMEANS_STARTS = 10
 
 
@@ -115,14 +115,14 @@ def find_programs(
             f"their {n_neighbors} nearest neighbours, too few for {n_components} clusters: the fits hardly agree. Give "
             "several numbers of components to see with which of them fits agree, or a larger density_threshold."
         )
-    members = found[kept]
+    members = found if kept.all() else found[kept]
     groups = _ordered(cluster(members, n_components, KMEANS_STARTS, seed)[0])
     labels = np.full(len(found), -1, np.intp)
     labels[kept] = groups
     inside = [groups == group for group in range(n_components)]
     silhouettes = silhouette_of_rows(members, groups)
     components = np.array([_center(members[rows], center) for rows in inside])
-    cosines = np.einsum("ij,ij->i", members, components[groups])
+    cosines = (members @ components.T)[np.arange(len(members)), groups]
     quantiles = np.array([np.quantile(members[rows], [(1 - level) / 2, (1 + level) / 2], axis=0) for rows in inside])
     summaries = [_mean_and_error(values, inside) for values in (silhouettes, cosines)]
     sizes = np.array([rows.sum() for rows in inside])
@@ -171,8 +171,9 @@ def unit_rows(components: Array) -> Array:
 def _distances(found: Array) -> Iterator[tuple[slice, Array]]:
     """Euclidean distances of some rows to all."""
     squares = np.einsum("ij,ij->i", found, found, dtype=np.float64)
-    for start in range(0, len(found), ROWS):
-        rows = slice(start, min(start + ROWS, len(found)))
+    at_a_time = max(1, BLOCK_BYTES // (8 * len(found)))
+    for start in range(0, len(found), at_a_time):
+        rows = slice(start, min(start + at_a_time, len(found)))
         squared = squares[rows, None] + squares - 2 * (found[rows] @ found.T).astype(np.float64)
         # A row is at no distance from itself, whatever rounding says.
         squared[np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop)] = 0

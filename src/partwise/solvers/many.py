@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain
+from itertools import chain, groupby
 
 from .loop import Options
 from .problem import ORDINARY, Minimum, Problem, solving
@@ -27,8 +27,9 @@ def solve_many(problems: Iterable[Problem], options: Options = ORDINARY) -> Iter
     ----------
     problems : iterable of Problem
         They may have different starts, numbers of components, terms, and sample weights (`Problem.reweighted`).
-        Problems on other data are solved as well, but share nothing. Each is taken when there is room for it, and
-        forgotten when it is solved: any number of them needs no more memory than those that run side by side.
+        Problems on other data wait until those before them have ended, and share nothing with them. Each is taken when
+        there is room for it, and forgotten when it is solved: any number of them needs no more memory than those that
+        run side by side, and one more.
     options : Options, optional
         How long each may run.
 
@@ -39,13 +40,17 @@ def solve_many(problems: Iterable[Problem], options: Options = ORDINARY) -> Iter
     minimum : Minimum
         Where its fit ended. Those that end first come first.
     """
-    following = iter(problems)
-    first = next(following, None)
-    if first is None:
-        return
+    # Not by the number of an object: the next data may be where forgotten ones were.
+    for _, alike in groupby(enumerate(problems), key=lambda numbered: numbered[1].X.source):
+        yield from _solve_alike(alike, options)
+
+
+def _solve_alike(numbered: Iterator[tuple[int, Problem]], options: Options) -> Iterator[tuple[int, Minimum]]:
+    """Solve problems that follow each other and have the same data."""
+    place, first = next(numbered)
     solved: list[tuple[int, Minimum]] = []
-    makers = map(partial(_maker, options), chain([first], following))
-    steps = side_by_side(makers, lambda index, minimum: solved.append((index, minimum)), _room(first))
+    makers = (_maker(options, problem) for problem in chain([first], (problem for _, problem in numbered)))
+    steps = side_by_side(makers, lambda index, minimum: solved.append((place + index, minimum)), _room(first))
     with first.at_work():
         for requests in steps:
             answer(requests)

@@ -11,7 +11,7 @@ N = x y^(β−2) Hᵀ; the powers of the multiplicative step are those of Févot
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from typing import Any, NamedTuple
 
@@ -156,11 +156,12 @@ class BoundDivergence(BoundTerm):
 
     def entrywise(self) -> Entrywise:
         """A sum over entries."""
-        return self._entrywise
+        # If what is kept named the term, only the garbage collector would free the data of a fit.
+        return replace(self._entrywise, key=self._key)
 
     @cached_property
     def _entrywise(self) -> Entrywise:
-        return entrywise(self._tiles, self.beta, float(self._floor), self._key)
+        return entrywise(self._tiles, self.beta, float(self._floor))
 
     @cached_property
     def _tiles(self) -> Tiles:

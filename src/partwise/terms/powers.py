@@ -13,7 +13,6 @@ For 1 < β < 2 the first part is bounded by a parabola: R(t) / t² falls in t, a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -54,7 +53,7 @@ class DivergenceRows(EntryRows):
         return values
 
 
-def entrywise(tiles: Tiles, beta: float, floor: float, key: Any) -> Entrywise:
+def entrywise(tiles: Tiles, beta: float, floor: float) -> Entrywise:
     """The form of a divergence between the entries of `tiles` and y."""
     size = sum(_size(tile.x, tile.v, beta) for tile in tiles.all())
     return Entrywise(
@@ -65,7 +64,6 @@ def entrywise(tiles: Tiles, beta: float, floor: float, key: Any) -> Entrywise:
         constant=0.0 if beta in (0, 1) else size / (beta * (beta - 1)),
         size=size,
         floor=floor,
-        key=key,
     )
 
 

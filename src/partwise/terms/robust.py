@@ -218,7 +218,7 @@ class BoundRobustLoss(BoundDivergence):
     def _entrywise(self) -> Entrywise:
         loss = self._loss
         given = float(loss.scale), loss.limit, loss.huber
-        return robust_entries(self._tiles, *given, self._X.dtype, self._key)
+        return robust_entries(self._tiles, *given, self._X.dtype)
 
     def quadratic(self, state: State, factor: Factor) -> Quadratic:
         """The squared error of the imputed data, which lies above the loss."""

@@ -48,7 +48,7 @@ class RobustRows(EntryRows):
         return y.dtype.type(self.scale), y.dtype.type(self.limit), self.huber
 
 
-def robust_entries(tiles: Tiles, scale: float, limit: float, huber: bool, dtype: Any, key: Any) -> Entrywise:
+def robust_entries(tiles: Tiles, scale: float, limit: float, huber: bool, dtype: Any) -> Entrywise:
     """The form of a robust loss of the residuals between the entries of `tiles` and y.
 
     Parameters
@@ -60,8 +60,6 @@ def robust_entries(tiles: Tiles, scale: float, limit: float, huber: bool, dtype:
         Whether the loss is Huber's, and not Cauchy's.
     dtype : dtype
         Of X.
-    key : hashable
-        Under which a state remembers the value.
     """
     # The loss is finite at zero. A tenth of a rounding error of the scale keeps the logarithm of y finite.
     floor = 0.1 * float(np.finfo(dtype).eps) * scale
@@ -73,5 +71,4 @@ def robust_entries(tiles: Tiles, scale: float, limit: float, huber: bool, dtype:
         constant=0.0,
         size=0.0,
         floor=floor,
-        key=key,
     )
