@@ -130,7 +130,7 @@ class Newton(Extrapolating):
 
     def _code(self, state: State, beta: float) -> Steps[tuple[State, Array]]:
         yield wanted(self._objective, state, CODES)
-        W = None if self._in_blocks else moved_together(self._objective, state, self._chain)
+        W = None if self._in_blocks else moved_together(self._objective, state, self._chain, self._scratch)
         if W is None:
             W, _ = self._stepped(state, CODES)
         if not beta:

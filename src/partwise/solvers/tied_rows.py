@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.domains import NON_NEGATIVE
 from ..core.objective import Objective
+from ..core.scratch import Scratch
 from ..core.state import State
 from ..core.types import CODES, Array, dot64
 from .multilevel import Chain
@@ -34,7 +35,7 @@ def tightness(objective: Objective, state: State) -> float:
     return float(system.D.mean(dtype=np.float64)) * float(state.W.mean(dtype=np.float64)) / held if held else 0.0
 
 
-def moved_together(objective: Objective, state: State, chain: Chain) -> Array | None:
+def moved_together(objective: Objective, state: State, chain: Chain, scratch: Scratch) -> Array | None:
     """Better codes: close to the minimum of the quadratic models of all rows together.
 
     None if they are hardly tied, if another term has a Gram matrix, if the models take too much memory, or if it cannot
@@ -53,7 +54,7 @@ def moved_together(objective: Objective, state: State, chain: Chain) -> Array | 
     linear = np.broadcast_to(form.linear - 2 * system.push, F.shape)
     couplings = [coupling for part in objective.quadratics(state, CODES) for coupling in part.couplings]
     slopes = linear + 2 * sum(coupling.dot(F) for coupling in couplings)
-    pulls, grams, responses = np.empty_like(F), np.empty((n, k, k), F.dtype), np.empty_like(F)
+    pulls, grams, responses = np.empty_like(F), scratch.get("grams", (n, k, k), F.dtype), np.empty_like(F)
 
     def model(rows: slice) -> None:
         for block in form.counts.blocks(CODES, rows):
