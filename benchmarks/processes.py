@@ -180,7 +180,7 @@ X = rng.poisson({level} * mean).astype(np.float32)
 X = sp.csr_array(X) if {sparse} else X
 del mean
 def consensus(k, n_replicates):
-    estimator = NMF(k, loss="{loss}", tol=1e-2, max_iter=20)
+    estimator = NMF(k, loss="{loss}", tol=0, max_iter=3)
     return ConsensusNMF(
         estimator, n_replicates=n_replicates, resample={resample}, density_threshold=np.inf, random_state=0
     )
@@ -205,10 +205,11 @@ def replicates_memory(n=10_000, m=1000, k=10, counts=(50, 100, 200)):
         name = f"{'sparse' if sparse else 'dense'} {n // 1000}k × {m} k={k} float32, {loss}"
         given = {"n": n, "m": m, "k": k, "level": 0.03 if sparse else 3, "sparse": sparse, "loss": loss}
         peaks = [python(REPLICATES.format(**given, resample=None, n_replicates=count)) for count in counts]
-        added = (peaks[-1] - peaks[0]) / (counts[-1] - counts[0])
+        # With few replicates the peak is that of the fits side by side.
+        added = (peaks[-1] - peaks[-2]) / (counts[-1] - counts[-2])
         each = ", ".join(f"{count}: {peak:.0f}" for count, peak in zip(counts, peaks, strict=True))
         note = f"over the size of its components; peaks beyond X in MB, by number of replicates: {each}"
-        rows.append(Row(case, name, "", added, components, "MB", added / components, needed="≤ 4", note=note))
+        rows.append(Row(case, name, "", added, components, "MB", added / components, needed="≤ 6", note=note))
         if not sparse:
             drawn = python(REPLICATES.format(**given, resample="'counts'", n_replicates=20))
             note = "over the size of X: those of this and the next replicate are in memory"

@@ -54,6 +54,9 @@ SHARED = """\
   Gram matrix of that row. Fits could share only the reading of the entries. The cases
   `replicates-entries-*` say what share of a sweep this is. Lists of entries and graphs are made once for all fits.
 - **Hidden or missing entries**: every fit sees other entries. Nothing is shared.
+- **Poisson draws** (`resample="counts"`) are other data for each fit, which are solved one after another, so that two
+  draws are in memory at a time. Of every replicate only the components are kept (the case `replicates-memory`): memory
+  grows by a few copies of these, which clustering needs, and not with the number of samples.
 
 What limits the factorisation step of cNMF is the sweeps themselves: with Kullback–Leibler, each goes twice over the
 positive entries, and these loops take six sevenths of the time. The objective that scikit-learn's rules end at

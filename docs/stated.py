@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks import summary, table
 from docs.reproduction import pages as reproduction
 from partwise.experiments import paper_names, read_cells
-from studies import defaults, forgetting, groups
+from studies import defaults, forgetting, groups, unequal_groups
 
 ROOT = Path(__file__).resolve().parents[1]
 NUMBER = r"(\d[\d.,]*\d|\d)"
@@ -244,6 +244,12 @@ STATED: tuple[Sentence | Table, ...] = (
     Table((STREAMS,), "| data, components, loss |", SPEED, stream_table),
     Table((STREAMS,), "| | 0: nothing fades |", "studies/results/forgetting.csv", forgetting_table),
     Table((GROUPS,), "| effect | size |", "studies/results/groups.csv", groups_table),
+    Table(
+        (GROUPS,),
+        "| groups | mean count |",
+        "studies/results/unequal_groups.csv",
+        lambda: unequal_groups.table(unequal_groups.read()),
+    ),
 )
 
 

@@ -42,21 +42,21 @@ def unit(F):
     return F / np.maximum(np.linalg.norm(F, axis=1, keepdims=True), np.finfo(float).tiny)
 
 
-def planted(effect, size, count, seed):
-    """Counts, groups and the true shared components."""
+def planted(effect, size, count, seed, layout=(PER_GROUP,) * GROUPS):
+    """Counts, groups of these sizes and the true shared components."""
     rng = np.random.RandomState(seed)
     H = unit(rng.gamma(0.3, size=(SHARED, FEATURES)))
     parts = []
-    for _ in range(GROUPS):
-        part = (rng.gamma(0.5, size=(PER_GROUP, SHARED)) * rng.gamma(2.0, 0.5, size=SHARED)) @ H
+    for n in layout:
+        part = (rng.gamma(0.5, size=(n, SHARED)) * rng.gamma(2.0, 0.5, size=SHARED)) @ H
         if effect == "factors":
             part *= np.exp(0.5 * size * rng.standard_normal(FEATURES))
         else:
-            used = rng.gamma(1.0, size=(PER_GROUP, 1)) if effect == "own component" else 1.0
+            used = rng.gamma(1.0, size=(n, 1)) if effect == "own component" else 1.0
             part = part + size * used * unit(rng.gamma(0.3, size=(1, FEATURES)))
         parts.append(part)
     mean = np.vstack(parts)
-    return rng.poisson(count * mean / mean.mean()).astype(float), np.repeat(np.arange(GROUPS), PER_GROUP), H
+    return rng.poisson(count * mean / mean.mean()).astype(float), np.repeat(np.arange(len(layout)), layout), H
 
 
 def smallest_cosine(H, found):

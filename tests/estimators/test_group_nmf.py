@@ -15,6 +15,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from partwise import NMF, GraphNMF, GroupNMF, load
 from partwise.callbacks import Checkpoint
 from partwise.estimators.grouped import GroupedCodes
+from studies import groups as study
 
 LOSSES = ["frobenius", "kullback-leibler"]
 PER_GROUP = 60
@@ -53,6 +54,15 @@ def test_shared_components_are_recovered(loss, effect):
     assert cosines(H, NMF(4, loss=loss, random_state=0).fit(data).components_).min() < 0.9
     assert model.component_groups_.tolist() == [-1, -1, -1, -1, 0, 1, 2]
     assert model.groups_.tolist() == NAMES.tolist()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("sizes", "seed"), [((40, 60, 120, 200), 504), ((20, 40, 60, 80, 100), 500)])
+def test_shared_components_of_groups_of_unequal_size_are_recovered(sizes, seed, loss):
+    """With the first of these draws, singular vectors alone lead the squared error to a bad minimum."""
+    data, groups, H = study.planted("offset", 2.0, 10.0, seed, sizes)
+    model = GroupNMF(5, loss=loss, random_state=0).fit(data, groups=groups)
+    assert cosines(H, model.components_[:5]).min() > 0.95
 
 
 @pytest.mark.parametrize(

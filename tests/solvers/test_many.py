@@ -118,6 +118,19 @@ def test_those_that_end_leave_and_others_join(monkeypatch):
     assert sorted(ended) == list(range(6))
 
 
+def test_fits_that_share_nothing_are_handed_out_one_by_one():
+    """None begins before the result of the last one could be forgotten."""
+    begun, base = [], NMF(3, loss="kullback-leibler").problem(COUNTS)
+
+    def lazily():
+        for index, problem in enumerate(started(base, range(6))):
+            begun.append(index)
+            yield problem
+
+    for place, (index, _) in enumerate(solve_many(lazily(), OPTIONS)):
+        assert index == place == begun[-1]
+
+
 @pytest.mark.parametrize("model", [NMF(3), NMF(3, loss="kullback-leibler")], ids=lambda each: each.loss)
 def test_other_data_wait_until_those_before_them_have_ended(model):
     """Of many data sets, that of the running fits and the next one are in memory."""

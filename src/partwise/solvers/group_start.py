@@ -27,11 +27,11 @@ SWEEPS = 30
 
 @dataclass(frozen=True, eq=False)
 class GroupStart(NamedStart):
-    """A short fit in which every sample may use every component; then each group gets those it uses almost alone.
+    """Short fits in which every sample may use every component; then each group gets those it uses almost alone.
 
     From singular vectors, or from random numbers, fits hardly ever find which components groups share if group effects
     are large: these settle in the components that come first. If they are small, the start as it is may do better; the
-    lower objective decides after a few sweeps.
+    lower objective decides after a few sweeps. "auto" makes a short fit from random numbers too.
 
     Attributes
     ----------
@@ -49,7 +49,6 @@ class GroupStart(NamedStart):
     n_pinned: int = 0
 
     def _made(self, problem: Problem, init: str, seed: int, options: Options) -> State:
-        begin = super()._made(problem, init, seed, options)
         X = problem.X
         fits = [fit.bind(X, None, None, X.sample_weight) for fit in problem.fits]
 
@@ -57,14 +56,24 @@ class GroupStart(NamedStart):
             objective = Objective(fits, **domains)
             return minimise(objective, choose_solver("auto", objective), [lambda: state], options.inside(SWEEPS, 0.0))
 
-        together = fitted(begin, components=self._known(problem)).state
+        begin = super()._made(problem, init, seed, options)
+        begins = [begin]
+        if self.init == "auto" and init != "random":
+            # Singular vectors are always the same; where they lead to a bad minimum, others seldom do.
+            begins.append(super()._made(problem, "random", seed, options))
+        known = self._known(problem)
+        states = [self._divided(problem, fitted(state, components=known).state) for state in begins]
+        # Where effects are small and data are noisy, groups seem to use alone what they share: then the start itself
+        # is better.
+        ends = [fitted(state, **problem.bound_domains) for state in (*states, begin)]
+        return min(ends, key=lambda end: end.objective).state
+
+    def _divided(self, problem: Problem, together: State) -> State:
+        """Each group gets the components that it uses almost alone."""
         energies = _energies(together, self.groups)[:, self.n_pinned :]
         order = np.concatenate([np.arange(self.n_pinned), self.n_pinned + self._assigned(energies)])
         W, Ht = (np.ascontiguousarray(together[factor][:, order]) for factor in FACTORS)
-        # Where effects are small and data are noisy, groups seem to use alone what they share: then the start itself
-        # is better.
-        ends = [fitted(state, **problem.bound_domains) for state in (problem.state(W, Ht), begin)]
-        return min(ends, key=lambda end: end.objective).state
+        return problem.state(W, Ht)
 
     def _known(self, problem: Problem) -> Domain:
         """Components that are known stay where they are while the others find their places."""

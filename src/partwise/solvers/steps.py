@@ -128,8 +128,9 @@ def side_by_side(makers: Iterable[Callable[[], Steps[T]]], ended: Callable[[int,
     while True:
         while len(running) < most and (following := next(waiting, None)) is not None:
             index, make = following
-            steps = make()
-            _advance(index, steps, ended, running)
+            if not _advance(index, make(), ended, running):
+                # Its result can be used and forgotten before the next fit begins.
+                yield []
         if not running:
             return
         yield [request for _, _, requests in running for request in requests]
@@ -140,15 +141,17 @@ def side_by_side(makers: Iterable[Callable[[], Steps[T]]], ended: Callable[[int,
 
 def _advance(
     index: int, steps: Steps[T], ended: Callable[[int, T], None], running: list[tuple[int, Steps[T], list[Request]]]
-) -> None:
-    """Run a fit to its next request, or to its end."""
+) -> bool:
+    """Run a fit to its next request, or to its end; whether it is still running."""
     try:
         requests = next(steps)
         while not requests:
             requests = next(steps)
         running.append((index, steps, requests))
+        return True
     except StopIteration as end:
         ended(index, end.value)
+        return False
 
 
 def answer(requests: Sequence[Request], alike: bool = False) -> None:
