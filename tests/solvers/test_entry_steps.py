@@ -13,7 +13,7 @@ from partwise.core.scratch import Scratch
 from partwise.core.state import State
 from partwise.core.storage import as_operand
 from partwise.core.types import CODES, COMPONENTS
-from partwise.kernels.safeguards import _rate, _remainder
+from partwise.kernels.safeguards import _rate, _remainder, _slowly
 from partwise.solvers.entry_steps import EntrySteps
 from partwise.solvers.multilevel import Chain
 from partwise.terms import L1, L2, BetaDivergence, Frobenius, NeighborGraph
@@ -45,6 +45,18 @@ def test_remainders_against_quadrature(growth):
         assert _rate(t, growth) == pytest.approx(quad(lambda s: (1 + s) ** growth, 0, t, epsabs=0)[0] / t, rel=1e-8)
 
 
+@pytest.mark.parametrize("slow", [-0.9, -0.5, -0.2])
+def test_slow_curvatures_against_quadrature_and_their_bound_for_shorter_steps(slow):
+    """Also at the ends: all of y is lost, or it was next to nothing before."""
+    y, firm = np.ones(1), np.ones(1)
+    for t in (-1.0, -0.4, 1e-9, 0.3, 50.0, 1e4):
+        expected = quad(lambda s, t=t: (t - s) * (1 + s) ** slow, 0, t, epsabs=0, limit=500)[0]
+        whole = _slowly(firm, y, np.full(1, t), slow)
+        assert whole == pytest.approx(expected, rel=1e-6)
+        for length in (0.01, 0.5, 0.9):
+            assert _slowly(firm, y, np.full(1, length * t), slow) <= length ** (2 + slow) * whole * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("beta", BETAS)
 def test_bounds_lie_above_the_divergence(beta):
     """Derivatives agree with finite differences, and the bound holds for every t."""
@@ -52,12 +64,12 @@ def test_bounds_lie_above_the_divergence(beta):
     form = steps(X, W, Ht, [BetaDivergence(beta)])._form
     y = W @ Ht.T
     slope, bent, firm = np.empty_like(y), np.empty_like(y), np.zeros_like(y)
-    form.rows(CODES, slice(0, len(y))).derive(y, slope, bent, firm if form.is_firm else firm[:0])
+    form.rows(CODES, slice(0, len(y))).derive(y, slope, bent, firm if form.slow is not None else firm[:0])
     h = 1e-6 * y
     ahead, behind = divergence(X, y + h, beta), divergence(X, y - h, beta)
     np.testing.assert_allclose(slope, (ahead - behind) / (2 * h), rtol=1e-5, atol=1e-5 * np.abs(slope).max())
     for t in (-0.999, -0.5, -0.01, 0.01, 1.0, 20.0):
-        bound = slope * y * t + bent * _remainder(t, form.growth) * t**2 + 0.5 * firm * t**2
+        bound = slope * y * t + bent * _remainder(t, form.growth) * t**2 + firm * _remainder(t, form.slow or 0.0) * t**2
         rise = divergence(X, y * (1 + t), beta) - divergence(X, y, beta)
         assert (rise <= bound + 1e-9 * (np.abs(bound) + np.abs(rise) + 1e-12)).all()
 
@@ -88,6 +100,20 @@ def test_no_row_rises(beta, own_grams, factor):
         fit = divergence(x, np.maximum(made.F @ other.T, 1e-30), beta).sum()
         assert made._form.value(made.values) == pytest.approx(fit, rel=1e-6, abs=1e-9 * abs(made._form.constant))
         W, Ht = (made.F, Ht) if factor == CODES else (W, made.F)
+
+
+def test_entries_that_were_next_to_zero_grow_at_once():
+    """Where X and W H are zero, the curvature of β = 1.5 is infinite but tells nothing about a step."""
+    X, W, Ht = data(1.5)
+    X[:, 5:15], Ht[5:15] = 0, 1e-12
+    Ht[5:15, 0], W[:, 0] = 1.0, 1e-12
+    made = steps(X, W, Ht, [BetaDivergence(1.5)], own_grams=True)
+    best = steps(X, W, Ht, [BetaDivergence(1.5)], own_grams=True)
+    best.repeat(500, 1e-13)
+    start, end = (divergence(X, F @ Ht.T, 1.5).sum() for F in (W, best.F))
+    for _ in range(10):
+        made.make(Chain(), with_values=False)
+    assert divergence(X, made.F @ Ht.T, 1.5).sum() - end < 1e-3 * (start - end)
 
 
 @pytest.mark.parametrize("beta", [0, 1.5, 3])

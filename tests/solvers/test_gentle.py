@@ -57,7 +57,7 @@ def test_a_sweep_that_would_rise_is_not_made(monkeypatch):
     assert (np.diff(model.history_["objective"]) < 0).all()
 
 
-@pytest.mark.parametrize("beta", [0.5, 1.5])
+@pytest.mark.parametrize("beta", [0.3, 0.5])
 def test_divergences_of_data_with_zeros_fall_faster_than_by_the_rules(beta):
     """Sweeps lead further than ordinary ones, none rises, and a fit can be resumed at any."""
     how = {"n_components": 4, "loss": beta, "init": START, "tol": 0}

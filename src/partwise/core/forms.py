@@ -247,7 +247,7 @@ class EntryRows(ABC):
 class Entrywise:
     """A sum of functions d of the entries y = f_i · g_p, each below a bound where it goes from y to y (1 + t), t ≥ −1::
 
-        d(y (1 + t)) ≤ d(y) + d'(y) y t + bent · R(t) + firm · t² / 2,   R(t) = ∫₀ᵗ (t − s) (1 + s)^growth ds
+        d(y (1 + t)) ≤ d(y) + d'(y) y t + bent · R(t) + firm · Q(t),   R(t) = ∫₀ᵗ (t − s) (1 + s)^growth ds
 
     Attributes
     ----------
@@ -256,8 +256,8 @@ class Entrywise:
     make : callable
         Their functions, given a tile.
     growth : float
-    is_firm : bool
-        Whether `firm` may be other than zero.
+    slow : float or None
+        The growth of Q, from −1 to 0; None if `firm` is zero.
     constant : float
         What is to be added to the sum of all values.
     size : float
@@ -271,7 +271,7 @@ class Entrywise:
     tiles: Tiles
     make: Callable[[Tile], EntryRows]
     growth: float
-    is_firm: bool
+    slow: float | None
     constant: float
     size: float
     floor: float

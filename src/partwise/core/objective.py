@@ -35,6 +35,7 @@ class Objective:
         self.terms = tuple(terms)
         self.domains: dict[Factor, Domain] = {CODES: codes, COMPONENTS: components}
         self.majorised = any(term.majorised for term in self.terms)
+        self.n_tangents = max((term.n_tangents for term in self.terms), default=1)
         self.from_residuals = all(term.from_residuals for term in self.terms)
         self.names = _distinct([term.name for term in self.terms])
 
@@ -120,14 +121,17 @@ class Objective:
         For each factor, a projected gradient step along its domain with the mean curvature of its column; then
         Σ step × gradient over Σ factor × P. It is zero exactly at stationary points (KKT), and does not change when X
         is scaled or when scale moves between the columns of W and the rows of H. It is a relative decrease.
+
+        With missing entries, rows have curvatures of their own. Few entries are then known where a code may be huge
+        without changing any of them, and one such code would decide the mean of its column.
         """
-        gains = [0.0]
+        gains, own = [0.0], state.X.missing is not None
         for factor in FACTORS:
             domain = self.domains[factor]
             if not domain.measured:
                 continue
             if isinstance(state[factor], np.ndarray):
-                gains.append(_gain(state[factor], self._halves(state, factor)))
+                gains.append(_gain(state[factor], self._halves(state, factor), own))
             else:
                 gains.append(_gain_elsewhere(state[factor], *self._along(state, factor)))
         return max(gains)
@@ -154,15 +158,17 @@ class Objective:
         return self.domains[factor].tangent(state[factor], *self.split(state, factor).halves(), factor)
 
 
-def _gain(F: Array, halves: Halves) -> float:
+def _gain(F: Array, halves: Halves, own: bool) -> float:
+    """The gain from one factor; with `own`, no entry has a curvature below P / F, which is that of its own row."""
     # In blocks: in float64, all of these arrays would be many times as large as the factor.
     blocks = [slice(start, min(start + GAIN_ROWS, len(F))) for start in range(0, len(F), GAIN_ROWS)]
     pull, mass, pushes = 0.0, np.zeros(F.shape[1]), np.zeros(F.shape[1])
     for rows in blocks:
         f, P = F[rows].astype(np.float64), _whole(halves(rows)[1], F[rows])
         pull += float(np.sum(f * P))
-        mass += f.sum(axis=0)
-        pushes += P.sum(axis=0)
+        # The mean curvature P / F of a column is weighted by F, or by F P, of which no row has much.
+        mass += (f * P if own else f).sum(axis=0)
+        pushes += (P * P if own else P).sum(axis=0)
     if pull <= 0:
         return 0.0
     # A column that has all but vanished has an infinite curvature, and makes no step.
@@ -172,8 +178,11 @@ def _gain(F: Array, halves: Halves) -> float:
     for rows in blocks:
         f = F[rows].astype(np.float64)
         N, P = (_whole(half, f) for half in halves(rows))
-        gradient = P - N
-        step = f - np.maximum(f - gradient / np.where(flat, 1, curvature), 0)
+        gradient, curvatures = P - N, np.where(flat, 1, curvature)
+        if own:
+            with np.errstate(over="ignore"):
+                curvatures = np.maximum(curvatures, np.divide(P, f, out=np.zeros_like(f), where=f > 0))
+        step = f - np.maximum(f - gradient / curvatures, 0)
         step[:, flat] = 0
         gain += float(np.abs(step * gradient).sum())
     return gain / pull

@@ -148,6 +148,9 @@ class BoundTerm(ABC):
         Whether :meth:`quadratic` describes the term fully. If False, :meth:`split` must be written.
     majorised : bool
         The quadratic agrees with the term only at the state's own point, and must be recomputed at the next one.
+    n_tangents : int
+        Most quadratics by which a sweep improves each factor, if it is majorised: more than one where they lie so far
+        above the term that a single step is short.
     multiplies : bool
         Every step needs the product of X and the other factor, which several fits can make in one.
     from_residuals : bool
@@ -179,6 +182,7 @@ class BoundTerm(ABC):
     couples_samples: ClassVar[bool] = False
     offers_quadratic: bool = True
     majorised: ClassVar[bool] = False
+    n_tangents: int = 1
     multiplies: ClassVar[bool] = False
     from_residuals: ClassVar[bool] = False
     offers_logarithms: ClassVar[bool] = False

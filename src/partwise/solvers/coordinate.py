@@ -6,6 +6,7 @@ its minimum for the other (`kernels.descent`). Both factors are then extrapolate
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +34,8 @@ PASS_TOLERANCE = 1e-2
 # Parts of coupled rows on workers move twice in a sweep, by so many passes each time, and learn in between where the
 # others have gone. Once is not enough to end where a fit in memory does after as many sweeps.
 PASSES_IN_PARTS = 2, 4
+# Steps on a factor with one quadratic after the other end when one is this much smaller than the first, in squares.
+TANGENT_TOLERANCE = 0.1
 
 
 class Coordinate(Extrapolating):
@@ -72,6 +75,26 @@ class Coordinate(Extrapolating):
 
     def _code(self, state: State, beta: float) -> Steps[tuple[State, Array]]:
         """New codes, extrapolated by beta, as a state; and the codes before extrapolation."""
+
+        def code(state: State) -> Steps[State]:
+            return (yield from self._code_once(state, 0.0))[0]
+
+        state = yield from self._by_tangents(state, CODES, code)
+        return (yield from self._code_once(state, beta))
+
+    def _by_tangents(self, state: State, factor: Factor, step: Callable[[State], Steps[State]]) -> Steps[State]:
+        """All steps on a factor but the last, where a term lies far below its quadratic."""
+        first = np.inf
+        for _ in range(self._objective.n_tangents - 1):
+            before = state[factor]
+            state = yield from step(state)
+            moved = float(np.sum((state[factor] - before) ** 2))
+            first = min(first, moved)
+            if moved <= TANGENT_TOLERANCE * first:
+                break
+        return state
+
+    def _code_once(self, state: State, beta: float) -> Steps[tuple[State, Array]]:
         system = self._system(state, CODES)
         last, passes = self._last.get(CODES) if beta else None, self._passes
         links = tuple(S for S in system.coupled if isinstance(S, SpreadMatrix))
@@ -108,6 +131,10 @@ class Coordinate(Extrapolating):
         return self._spread_level
 
     def _improve_components(self, state: State) -> Steps[State]:
+        state = yield from self._by_tangents(state, COMPONENTS, self._improve_components_once)
+        return (yield from self._improve_components_once(state))
+
+    def _improve_components_once(self, state: State) -> Steps[State]:
         yield wanted(self._objective, state, COMPONENTS)
         return state.replace(COMPONENTS, self.descend(state, COMPONENTS, self._passes))
 

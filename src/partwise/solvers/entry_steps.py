@@ -126,6 +126,7 @@ class EntrySteps:
         from ..kernels.safeguards import advance, profile
 
         F, form = self.F[rows], self._form
+        is_firm, slow = form.slow is not None, form.slow or 0.0
         pull = self._of(self._system.push, rows) + linked
         D = self._of(self._system.D, rows)
         entries = form.rows(self._factor, rows)
@@ -133,22 +134,25 @@ class EntrySteps:
         G = self._G if entries.columns is None else self._G[entries.columns]
         shape = len(F), G.shape[-2]
         y, slope, bent = (self._scratch.get(name, shape, F.dtype) for name in ("y", "slope", "bent"))
-        firm = self._scratch.get("firm", shape if form.is_firm else (0, 0), F.dtype)
+        firm = self._scratch.get("firm", shape if is_firm else (0, 0), F.dtype)
         _respond(F, G, y)
         np.maximum(y, F.dtype.type(form.floor), out=y)
         entries.derive(y, slope, bent, firm)
-        size = bent.sum(axis=1, dtype=np.float64) + (firm.sum(axis=1, dtype=np.float64) if form.is_firm else 0)
+        size = bent.sum(axis=1, dtype=np.float64) + (firm.sum(axis=1, dtype=np.float64) if is_firm else 0)
         gradient = _summed(slope, G)
         sums, shares = np.empty(len(F)), slope
         if boldly:
-            profile(self._second(entries, y, bent, firm), firm[:0], y, sums, shares)
+            profile(self._second(entries, y, bent, firm), firm[:0], y, slow, sums, shares)
         else:
-            profile(bent, firm, y, sums, shares)
+            profile(bent, firm, y, slow, sums, shares)
         # Infinite in float32 where y is at its floor.
         sums = np.minimum(sums, np.finfo(F.dtype).max)
         common = self._of(self._system.weight, rows)[:, None, None] * self._system.B
         passes = BOLD_PASSES if boldly else MODEL_PASSES
         new = self._solved(F, G, gradient, pull, D, 0.5 * sums.astype(F.dtype), shares, size, common, passes)
+        # A row whose system is too large for its type stays where it is.
+        lost = ~np.isfinite(new).all(axis=1)
+        new[lost] = F[lost]
         d = new - F
         penalties = D * F - pull
         held = np.einsum("ij,ij,ij->i", np.broadcast_to(D, d.shape), d, d, dtype=np.float64)
@@ -162,7 +166,7 @@ class EntrySteps:
             linear = 2 * np.einsum("ij,ij->i", penalties, d, dtype=np.float64)
             gains = self._gains(entries, y, z, promised, linear + held)
         lengths = np.empty(len(F))
-        advance(bent, firm, y, z, promised, held, form.growth, F.dtype.type(form.floor), gains, lengths)
+        advance(bent, firm, y, z, promised, held, form.growth, slow, F.dtype.type(form.floor), gains, lengths)
         self.F[rows] = np.where(lengths[:, None] < 1, np.maximum(F + lengths[:, None].astype(F.dtype) * d, 0), new)
         self.short[rows] = lengths < 1
         if with_values:
@@ -217,7 +221,8 @@ class EntrySteps:
             descend_rows(F, A, one, zero, B, weight, D, 0, *passes, False, self._n_held, new)
             return new
         grams = self._grams(shares, G)
-        grams *= weight[:, None, None]
+        with np.errstate(over="ignore"):
+            grams *= weight[:, None, None]
         A = np.einsum("ijl,il->ij", grams, F) - 0.5 * gradient + pull
         grams += common
         links = (*NO_LINKS, np.zeros(0, F.dtype), np.zeros(0, np.intp), np.zeros((0, 0), F.dtype), 0.0)

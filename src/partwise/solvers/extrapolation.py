@@ -33,8 +33,12 @@ class Extrapolating(Remembering, ABC):
     ----------
     least_share : float
         An extrapolated entry keeps at least this share of its value.
+    sums_entries : bool
+        Whether the objective is a sum over entries in float64. What rounding errors may add to it is far above what
+        they do add, so that only a plain sweep may seem to rise: an extrapolated one that does is undone.
     """
 
+    sums_entries: ClassVar[bool] = False
     remembers: ClassVar[tuple[str, ...]] = ("stalled", "_sweeps", "_beta", "_ceiling")
     least_share: float = 0.0
 
@@ -79,7 +83,9 @@ class Extrapolating(Remembering, ABC):
         candidate, W = yield from self._code(ahead, 0.0 if careful else self._beta)
         candidate = yield from self._improve_components(candidate)
         new = Point.at(self._objective, candidate)
-        if new.total > point.total + self._noise(point):
+        allowed = self._noise(point) if careful or not self.sums_entries else 0.0
+        # Not a number is no decrease either.
+        if not new.total <= point.total + allowed:
             self._reject(careful)
             return point
         self.stalled = False

@@ -92,6 +92,7 @@ class Newton(Extrapolating):
     """
 
     name = "newton"
+    sums_entries = True
     remembers = (*Extrapolating.remembers, "_own_grams")
 
     def __init__(self, objective: Objective):

@@ -122,10 +122,16 @@ class BoundDivergence(BoundTerm):
         self._floor = X.dtype.type(float(limits.eps) ** 1.5 * X.mean() or float(limits.tiny) ** 0.5)
         self._X = X
         self.offers_entrywise = beta != 2
-        # If β < 2, zeros of X have a curvature far from that of other entries, and no Gram matrix stands for both.
-        self.fits_in_blocks = self._observed is None and (beta > 2 or (beta != 2 and is_mostly_positive(X)))
+        # If β < 1, steps in blocks leave no zero of W H where X is zero, and lead to worse minima.
+        self.fits_in_blocks = beta > 1 or self._is_mostly_positive(X)
         if beta <= 0:
             self._refuse_zeros(X)
+
+    def _is_mostly_positive(self, X: Operand) -> bool:
+        """Whether few of the entries that count are zero."""
+        if self._observed is None:
+            return is_mostly_positive(X)
+        return bool((self._observed.x > 0).mean() >= MOSTLY_POSITIVE)
 
     def _refuse_zeros(self, X: Operand) -> None:
         if self._observed is not None:

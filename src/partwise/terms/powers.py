@@ -36,7 +36,7 @@ class DivergenceRows(EntryRows):
 
         beta = self.beta
         a, b = (beta - 1, 0.0) if beta > 2 else (0.0, 2 - beta)
-        derive(self.x, self.v, y, beta, a, b, 2 * (beta - 1) / beta if len(firm) else 0.0, slope, bent, firm)
+        derive(self.x, self.v, y, beta, a, b, beta - 1 if len(firm) else 0.0, slope, bent, firm)
 
     def bend(self, y: Array, out: Array) -> None:
         """Both parts, also where one is concave."""
@@ -60,7 +60,7 @@ def entrywise(tiles: Tiles, beta: float, floor: float) -> Entrywise:
         tiles,
         lambda tile: DivergenceRows(*tile, beta),
         growth=beta - 2 if beta > 2 else beta - 3,
-        is_firm=1 < beta < 2,
+        slow=beta - 2 if 1 < beta < 2 else None,
         constant=0.0 if beta in (0, 1) else size / (beta * (beta - 1)),
         size=size,
         floor=floor,

@@ -21,6 +21,7 @@ error, which coordinate descent lowers in far fewer sweeps.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,7 +39,7 @@ from ..core.term import BoundTerm, Term
 from ..core.types import CODES, OTHER, Array, Factor
 from ..core.units import Powers, no_function
 from .divergence import Block, BoundDivergence
-from .entries import known_counts
+from .entries import known_counts, known_share
 from .frobenius import Frobenius
 from .robust_rows import robust_entries
 
@@ -67,6 +68,8 @@ class RobustLoss(Term):
         Whether it is Huber's, and not Cauchy's, for the compiled loops.
     limit : float
         The largest r² / scale² of an entry that counts.
+    n_tangents : int
+        Most tangents on which a sweep improves each factor, where all entries are known.
     """
 
     compares = True
@@ -75,6 +78,7 @@ class RobustLoss(Term):
     scale: float
     weights: Any = field(default=None, kw_only=True, compare=False)
     huber: ClassVar[bool]
+    n_tangents: ClassVar[int] = 1
 
     @property
     @abstractmethod
@@ -178,6 +182,8 @@ class Huber(RobustLoss):
     """
 
     huber = True
+    # Where the scale is far below the residuals, a step on one tangent is hardly longer than the scale.
+    n_tangents = 8
 
     @property
     def limit(self) -> float:
@@ -206,6 +212,8 @@ class BoundRobustLoss(BoundDivergence):
         self._given = X.dtype.type(loss.scale), X.dtype.type(loss.limit), loss.huber
         self.offers_quadratic = self._observed is None and self._weights is None
         self.offers_entrywise = True
+        # Unknown entries are imputed, and slow steps down as entries do that are not trusted.
+        self.n_tangents = 1 if loss.n_tangents == 1 else math.ceil(loss.n_tangents / max(known_share(X), 0.5))
         self.fits_in_blocks = not self.offers_quadratic
 
     def value(self, state: State) -> float:

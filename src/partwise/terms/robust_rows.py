@@ -67,7 +67,7 @@ def robust_entries(tiles: Tiles, scale: float, limit: float, huber: bool, dtype:
         tiles,
         lambda tile: RobustRows(*tile, scale, limit, huber),
         growth=0.0,
-        is_firm=True,
+        slow=0.0,
         constant=0.0,
         size=0.0,
         floor=floor,
