@@ -23,6 +23,7 @@ ELSEWHERE = {
     "cli/compare": "cli/test_cli, cli/test_compare_files",
     "cli/display": "cli/test_streams",
     "clusters/assignment": "core/test_spread_operand",
+    "core/block_rows": "core/test_spread_links",
     "core/block_tasks": "core/test_spread_operand",
     "core/domains": "solvers/test_domains",
     "core/dual": "terms/test_dual, oracles/test_similarity_rules",

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from partwise import GraphNMF, LocalLearningNMF, load
+from partwise import Factorization, GraphNMF, LocalLearningNMF, SemiNMF, load
 from partwise.blocks import DaskRows
 from partwise.core import spread_parts
 from partwise.core.dask_rows import ChunkBlocks
@@ -16,8 +16,10 @@ from partwise.core.rows import Cliques, Links, Square
 from partwise.core.spread_links import spread_matrix
 from partwise.core.spread_parts import PartRows
 from partwise.core.spread_rows import ClusterRows
+from partwise.domains import Free
 from partwise.graphs import projected
 from partwise.solvers import spread_aggregates
+from partwise.terms import Frobenius, NeighborGraph
 
 da = pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
@@ -64,12 +66,6 @@ def _value(given):
     return [_value(each) for each in given] if isinstance(given, list) else given
 
 
-def parts_of(most_rows, monkeypatch):
-    """As if parts were of so many rows."""
-    for name, value in (("FEW_ROWS", most_rows), ("FEWEST_PARTS", 1), ("MOST_ROWS", most_rows)):
-        monkeypatch.setattr(spread_parts, name, value)
-
-
 def blocks(sizes):
     """Rows in blocks of these sizes."""
     rows = ClusterRows(ChunkBlocks(da.zeros((sum(sizes), 2), chunks=(sizes, 2))), Here())
@@ -95,7 +91,7 @@ def cliques(n):
 @pytest.mark.parametrize("sizes", [(40,), (7, 13, 20), (2,) * 20])
 @pytest.mark.parametrize(("most_rows", "n_parts"), [(2, (1, 3, 20)), (20, (1, 2, 2)), (100, (1, 1, 1))])
 def test_matrices_by_blocks_are_those_of_all_samples(make, sizes, most_rows, n_parts, monkeypatch):
-    parts_of(most_rows, monkeypatch)
+    monkeypatch.setattr(spread_parts, "MOST_ROWS", most_rows)
     assert len(PartRows(blocks(sizes)).slices) in n_parts
     rows, F, S = blocks(sizes), rng.random((40, 3)), make(40)
     spread, there = spread_matrix(rows, S), rows.place(F)
@@ -106,7 +102,7 @@ def test_matrices_by_blocks_are_those_of_all_samples(make, sizes, most_rows, n_p
 
 @pytest.mark.parametrize(("reach", "most"), [(1, 2 * 9), (20, 10)])
 def test_rows_that_nearly_all_blocks_need_are_sent_once_for_all(reach, most, monkeypatch):
-    parts_of(4, monkeypatch)
+    monkeypatch.setattr(spread_parts, "MOST_ROWS", 4)
     edges = sp.diags_array([1.0] * (2 * reach), offsets=[*range(-reach, 0), *range(1, reach + 1)], shape=(40, 40))
     rows, F = blocks((4,) * 10), rng.random((40, 3))
     spread, there = spread_matrix(rows, Links.laplacian(edges, 1.0, np.dtype(float))), rows.place(F)
@@ -117,7 +113,7 @@ def test_rows_that_nearly_all_blocks_need_are_sent_once_for_all(reach, most, mon
 
 @pytest.mark.parametrize("make", [laplacian, square, cliques])
 def test_the_bound_on_links_between_blocks_touches_and_lies_above(make, monkeypatch):
-    parts_of(10, monkeypatch)
+    monkeypatch.setattr(spread_parts, "MOST_ROWS", 10)
     rows_of = 7, 13, 20
     rows, F, S = blocks(rows_of), rng.random((40, 3)), make(40)
     spread = spread_matrix(rows, S)
@@ -156,7 +152,7 @@ def test_the_bound_on_links_between_blocks_touches_and_lies_above(make, monkeypa
 @pytest.mark.parametrize("most_rows", [100, 250])
 def test_fits_never_rise_and_end_where_those_in_memory_do(client, workers, model, y, most_rows, monkeypatch):
     monkeypatch.setattr(spread_aggregates, "MOST_AGGREGATES", 40)
-    parts_of(most_rows, monkeypatch)
+    monkeypatch.setattr(spread_parts, "MOST_ROWS", most_rows)
     model.set_params(random_state=0, init="nndsvda", max_iter=100, tol=1e-4)
     chunks = da.from_array(X, chunks=(SIZES, M))
     held, fitted = clone(model).fit(X, y), clone(model).fit(DaskRows(chunks, client), y)
@@ -204,10 +200,65 @@ def test_many_samples_are_compared_by_their_projections(client, monkeypatch, tmp
     np.testing.assert_allclose(fitted.transform(chunks).compute()[:30], codes, rtol=1e-6, atol=1e-9)
 
 
-def test_what_a_graph_on_workers_cannot_be_combined_with(client):
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (GraphNMF(4, graph_strength=1.0, loss="kullback-leibler", use_labels=True), FEW[:150]),
+        (GraphNMF(4, graph_strength=1.0, missing="nan"), None),
+        (LocalLearningNMF(4, local_strength=1.0, loss="kullback-leibler"), None),
+    ],
+)
+def test_other_losses_and_missing_entries_beside_links(client, workers, model, y):
+    model.set_params(random_state=0, init="random", max_iter=40, tol=0)
+    given = X[:150].copy()
+    if getattr(model, "missing", None):
+        given[::7, 3] = np.nan
+    chunks = da.from_array(given, chunks=((70, 80), M))
+    held, fitted = clone(model).fit(given, y), clone(model).set_params(max_iter=15).fit(DaskRows(chunks, client), y)
+    assert isinstance(fitted.embedding_, da.Array)
+    assert (np.diff(fitted.history_["objective"]) <= 0).all()
+    assert fitted.transform(given[:9]).shape == (9, 4)
+    # They go more slowly, since components make multiplicative steps; but they do not leave where a fit in memory ends.
+    there = clone(model).set_params(init=(held.embedding_, held.components_), max_iter=5)
+    there.fit(DaskRows(chunks, client), y)
+    assert held.objective_ * 0.98 < there.objective_ < held.objective_ * 1.001
+    short, alone = clone(model).set_params(max_iter=5), workers(1)
+    codes = np.asarray(clone(short).fit(DaskRows(chunks, client), y).embedding_)
+    with alone.as_current():
+        np.testing.assert_array_equal(codes, clone(short).fit(DaskRows(chunks, alone), y).embedding_)
+
+
+def test_the_same_bits_as_from_disk_where_pieces_are_chunks(client):
+    model = GraphNMF(4, graph_strength=1.0, loss="kullback-leibler", init="random", random_state=0, max_iter=15, tol=0)
+    chunks = da.from_array(X, chunks=(N, M))
+    here, fitted = clone(model).fit(DaskRows(chunks, client=False)), clone(model).fit(DaskRows(chunks, client))
+    np.testing.assert_array_equal(fitted.embedding_, here.embedding_)
+    np.testing.assert_array_equal(fitted.components_, here.components_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SemiNMF(4, solver="coordinate"),
+        Factorization(4, terms=[Frobenius(), NeighborGraph(1.0)], components=Free()),
+    ],
+)
+def test_components_of_either_sign(client, model):
+    signed, weight = X - X.mean(axis=0), 0.5 + rng.random(N)
+    model.set_params(random_state=0, init="random", max_iter=25, tol=0)
+    chunks = DaskRows(da.from_array(signed, chunks=(SIZES, M)), client)
+    held, fitted = (clone(model).fit(given, sample_weight=weight) for given in (signed, chunks))
+    np.testing.assert_allclose(fitted.history_["objective"], held.history_["objective"], rtol=1e-4)
+    assert (fitted.components_ < 0).any()
+
+
+def test_what_cannot_be_on_workers_beside_links(client, monkeypatch):
     chunks = DaskRows(da.from_array(X, chunks=(SIZES, M)), client)
-    for model in (GraphNMF(4, loss="kullback-leibler"), GraphNMF(4, missing="nan")):
-        with pytest.raises(ValueError, match="beside a graph"):
-            model.fit(chunks)
     with pytest.raises(ValueError, match="init='spectral'"):
         LocalLearningNMF(4, init="spectral").fit(chunks)
+    with pytest.raises(ValueError, match="but with solver='coordinate' it may be"):
+        SemiNMF(4).fit(chunks)
+    monkeypatch.setattr(projected, "MOST_WHOLE", 100)
+    chunks = da.from_array(np.where(X.max() == X, np.nan, X), chunks=(SIZES, M))
+    with pytest.raises(ValueError, match="360 samples are on workers, and have missing entries"):
+        GraphNMF(4, graph_strength=1.0, missing="nan").fit(chunks)

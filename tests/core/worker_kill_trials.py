@@ -2,7 +2,7 @@
 
     python tests/core/worker_kill_trials.py --trials 20 --seed 0
 
-Every trial fits the same data on a cluster of processes, by one of four methods in turn, and meanwhile kills a random
+Every trial fits the same data on a cluster of processes, by one of five methods in turn, and meanwhile kills a random
 worker with SIGKILL once or twice, or adds one, at moments drawn evenly over the time that a fit takes. Factors and
 history are compared bit for bit. Exits with 1 if any differs.
 """
@@ -32,7 +32,7 @@ def data():
 
 
 def models():
-    """A fit to products, one to entries, and two with a graph."""
+    """A fit to products, one to entries, and three with a graph."""
     from partwise import NMF, GraphNMF
 
     return {
@@ -40,6 +40,7 @@ def models():
         "Kullback-Leibler": NMF(5, loss="kullback-leibler"),
         "GraphNMF": GraphNMF(5, graph_strength=1.0),
         IN_PARTS: GraphNMF(5, graph_strength=1.0),
+        "GraphNMF with Kullback-Leibler": GraphNMF(5, loss="kullback-leibler", graph_strength=1.0),
     }
 
 
@@ -53,7 +54,7 @@ def fit(client, sweeps, callbacks=None, patience=60.0, name="NMF"):
     settings = {"init": "random", "random_state": 0, "max_iter": sweeps, "tol": 0, "callbacks": callbacks}
     with pytest.MonkeyPatch.context() as patch:
         if name == IN_PARTS:
-            patch.setattr(spread_parts, "FEW_ROWS", ROWS // 2)
+            patch.setattr(spread_parts, "MOST_ROWS", ROWS // 4)
         model = models()[name].set_params(**settings).fit(X)
     return model.components_, np.asarray(model.embedding_), model.history_["objective"]
 

@@ -1,9 +1,9 @@
 """Rows on workers in parts of many blocks, for what couples rows.
 
 A block of X is as large as its chunk. Codes are far smaller, and what is linked across blocks has to travel. So codes
-of many blocks are moved together, by one task: links within such a part are no different from links in memory. How
-many parts there are depends on the number of rows alone. Every other part moves first, all of these at once, and then
-the rest: so workers are busy, and most links lead to rows that stay where they are.
+of many blocks are moved together, by one task: links within such a part are no different from links in memory. Where
+there are several parts, every other one moves first, all of these at once, and then the rest: half of the links between
+parts, or more, then lead to rows that stay where they are.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from .spread import Leaf, SpreadRows, arrived
 from .spread_rows import ClusterRows
 from .types import Array
 
-# So few rows are one part: to move them takes as long as some round trips between workers, which parts would need. More
-# are at least this many parts, so that two workers share each turn; none has many more than so many rows, unless a
-# block has.
-FEW_ROWS, FEWEST_PARTS, MOST_ROWS = 2**16, 4, 2**18
+# A part has about so many rows at most, unless a block has more. To move these in one task costs no more than to let
+# smaller parts know of each other, and to move together what spans them.
+MOST_ROWS = 2**18
 
 
 class PartRows(ClusterRows):
@@ -45,7 +44,7 @@ class PartRows(ClusterRows):
         self.__dict__.update(vars(rows))
         self.rows = rows
         n = rows.shape[0]
-        n_parts = 1 if n <= FEW_ROWS else max(FEWEST_PARTS, -(-n // MOST_ROWS))
+        n_parts = -(-n // MOST_ROWS)
         middles = np.array([(block.start + block.stop) // 2 for block in rows.slices])
         edges = np.unique(middles * n_parts // n, return_index=True)[1]
         self.members = [slice(int(low), int(high)) for low, high in pairwise([*edges, len(middles)])]

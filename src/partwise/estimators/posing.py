@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core import Missing, Objective, Operand, State, Term, as_operand
-from ..core.domains import NON_NEGATIVE, Domain, UnitNorm
+from ..core.domains import NON_NEGATIVE, Domain, Free, UnitNorm
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
 from ..core.units import Powers, Unit, Unscalable
 from ..solvers import NamedStart, Options, Problem, Solver, Start, choose_solver, codes_power, normalise
-from ..terms import Frobenius
 from .validation import check_factors, refuse_unknown, what_is_missing
 
 
@@ -58,18 +57,16 @@ class Posing(ABC):
         """Refuse what cannot be fitted on the workers of a cluster, before any work."""
         terms = [term for term in self._terms() if getattr(term, "strength", None) != 0]
         odd: list[str] = [type(term).__name__ for term in terms if not term.spreads]
-        if any(term.couples_samples for term in terms):
-            odd += [
-                f"{type(term).__name__} beside a graph"
-                for term in terms
-                if term.compares and type(term) is not Frobenius
-            ]
-            odd += [f"missing={self.missing!r} beside a graph"] if self.missing is not None else []
         odd += ["two fits" for _ in [term for term in terms if term.compares][1:]]
         odd += ["element weights" for term in terms if getattr(term, "weights", None) is not None]
-        odd += [f"{factor} {domain.words}" for factor, domain in self._domains().items() if domain != NON_NEGATIVE]
-        if self.solver not in ("auto", "coordinate"):
-            odd.append(f"solver={self.solver!r}")
+        odd += [
+            f"{factor} {domain.words}"
+            for factor, domain in self._domains().items()
+            if domain != NON_NEGATIVE and not (factor == COMPONENTS and isinstance(domain, Free))
+        ]
+        solver = self._auto_solver if self.solver == "auto" else self.solver
+        if solver not in ("auto", "coordinate"):
+            odd.append(f"solver={solver!r}, but with solver='coordinate' it may be")
         if isinstance(self.init, str) and self.init == "spectral":
             odd.append("init='spectral'")
         if not self._takes_workers or odd:

@@ -62,6 +62,7 @@ class SemiNMF(BaseFactorization):
     """
 
     _takes_blocks = True
+    _takes_workers = True
 
     # Components get unit norm in the end.
     scale: Literal["auto"] = field(default="auto", init=False)

@@ -18,6 +18,11 @@ DIMENSIONS = 256
 # More of them than this are projected, even if they would fit.
 MOST_WHOLE = 20_000
 
+UNPROJECTED = (
+    "The {} samples are on workers, and have missing entries: more than {} of them can only be compared by their "
+    "projections, which need every entry. Fill the gaps, or take a sample of the rows."
+)
+
 
 class Compared(NamedTuple):
     """Samples in memory by which others are compared.
@@ -45,6 +50,8 @@ def compared(X: Operand) -> Compared:
         return Compared(X, None)
     if X.shape[0] <= MOST_WHOLE and stored_row_bytes(X) * X.shape[0] <= HELD_BYTES:
         return Compared(X.take(np.arange(X.shape[0])), None)
+    if X.missing is not None:
+        raise ValueError(UNPROJECTED.format(X.shape[0], MOST_WHOLE))
     n, width = X.shape[0], min(DIMENSIONS, X.shape[1])
     check_fits(2 * n * width * X.dtype.itemsize, f"A search for neighbours of {n} samples", "Give a graph.")
     rng = np.random.RandomState(SEED)

@@ -2,7 +2,8 @@
 
 While a piece of the data is there, the codes of its samples make a few of the steps that they would make in memory, and
 the piece adds its share to what a multiplicative step of the components needs: sums over the samples (m × k). Both
-factors are extrapolated. No step can raise the objective.
+factors are extrapolated. Links between samples are replaced by a bound that touches at the present codes. No step can
+raise the objective.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ PASSES = 3
 
 
 def goes_in_pieces(objective: Objective) -> bool:
-    """Whether one term is a fit to pieces, and the others are quadratics that couple no samples."""
+    """Whether one term is a fit to pieces, and the others are quadratics."""
     others = [term for term in objective.terms if not isinstance(term, BoundPieces)]
     if len(others) != len(objective.terms) - 1 or not is_swept(objective):
         return False
@@ -148,13 +149,16 @@ class _Improvement:
 def _apart(
     objective: Objective, fit: BoundPieces, state: State
 ) -> tuple[tuple[tuple[Quadratic, tuple[str, ...]], ...], tuple[Array, ...]]:
-    """The quadratics of the terms beside the fit, and their parts that have a row for every sample, by name."""
+    """The quadratics of the terms beside the fit, none of which couples samples any more.
+
+    And their parts that have a row for every sample, by name.
+    """
     others, arrays = [], []
     for term in objective.terms:
-        form = None if term is fit else term.quadratic(state, CODES)
-        if form is None:
+        whole = None if term is fit else term.quadratic(state, CODES)
+        if whole is None:
             continue
-        form = form.uncoupled(state.W)
+        form = whole.uncoupled(state.W)
         names = tuple(name for name in ("attract", "repel") if np.shape(getattr(form, name)) == state.W.shape)
         arrays += [getattr(form, name) for name in names]
         others.append((_with(form, dict.fromkeys(names)), names))

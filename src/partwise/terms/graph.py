@@ -230,7 +230,8 @@ class BoundNeighborGraph(BoundSmoothness):
         linking, method = self._linking[:4], self._linking[-1]
         if self._X.spread:
             samples, basis = self._seen
-            return LinkedCodes(self._strength, *linking, samples.array, np.asarray(state.W), None, method, basis)
+            codes = np.asarray(state.W)
+            return LinkedCodes(self._strength, *linking, samples.array, codes, samples.missing, method, basis)
         if not self._X.in_memory:
             return LinkedCodes(self._strength, *linking, self._X.stored, state.W, None, method)
         kept = self._X.kept
