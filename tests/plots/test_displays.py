@@ -22,7 +22,7 @@ from partwise.plots import (
     picture_bytes,
     top_features,
 )
-from partwise.selection import Consensus, RankStability
+from partwise.selection import Consensus, EntryValidation, RankEvidence, RankStability
 
 matplotlib.use("agg")
 TWO_RUNS = Consensus(np.array([[0, 0, 1, 1], [0, 1, 1, 1]]), 2, np.arange(4))
@@ -183,6 +183,16 @@ def test_what_cannot_be_drawn_is_refused(model, X):
         CodesDisplay.from_estimator(model, [0, 1, 2])
     with pytest.raises(ValueError, match=r"points has shape \(4, 3\)"):
         GraphDisplay(np.eye(4), np.zeros((4, 3))).plot()
+
+
+def test_numbers_of_components_are_whole():
+    """Also where a narrow range leaves room for ticks between them."""
+    ranks, ones = np.arange(2, 5), np.ones(3)
+    hidden = EntryValidation(ranks, np.ones((3, 2)))
+    evidence = RankEvidence(ranks, hidden, *[ones] * 5)
+    for figure in (RankStability(ranks, *[ones] * 4, 3).plot(), evidence.plot()):
+        for panel in figure.axes:
+            assert (panel.get_xticks() % 1 == 0).all()
 
 
 def test_without_matplotlib_they_say_what_to_install(model, X, monkeypatch):

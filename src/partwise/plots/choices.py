@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.types import Array
 from .canvas import INK, MUTED, SHADES, shading
-from .panels import blank, one_panel, panels, soften
+from .panels import blank, count_along, one_panel, panels, soften
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -132,6 +132,8 @@ class SelectionDisplay:
                     panel.set_xticks([places[0], *places[1::2]], ["0", *(f"{value:g}" for value in path.values[1::2])])
                     panel.minorticks_off()
                     panel.tick_params(axis="x", labelrotation=90)
+            else:
+                count_along(panel, places)
 
 
 def _curves(path: Path) -> dict[str, Array]:

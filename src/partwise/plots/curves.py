@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..core.types import Array
 from .canvas import DPI, INK, MUTED, PAPER, check_installed
 from .choices import ConsensusDisplay, SelectionDisplay
-from .panels import soften
+from .panels import count_along, soften
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,6 +58,7 @@ def draw_curves(curves: Sequence[Curve], label: str) -> Figure:
         panel.errorbar(curve.places, curve.values, curve.error, color=INK, marker="o", markersize=3, capsize=2)
         panel.set_title(curve.name, size=9, color=INK)
         panel.set_xlabel(label, size=8, color=MUTED)
+        count_along(panel, curve.places)
         soften(panel)
     return figure
 

@@ -65,6 +65,14 @@ def soften(panel: Axes) -> None:
         spine.set_color(RULE)
 
 
+def count_along(panel: Axes, places: Array) -> None:
+    """No numbers between whole ones below a panel that has curves over whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    if (np.asarray(places) % 1 == 0).all():
+        panel.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+
+
 def blank(panel: Axes) -> None:
     """A panel without numbers along its sides, for pictures and maps."""
     panel.set_xticks([])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.types import Array
 from .canvas import INK, MUTED, SHADES
-from .panels import one_panel, soften
+from .panels import count_along, one_panel, soften
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,6 +104,7 @@ class StabilityDisplay:
             soften(panel)
         self.loss_ax_.spines["right"].set_visible(True)
         self.ax_.axvline(self.chosen, color=MUTED, linewidth=0.8, linestyle="--")
+        count_along(self.ax_, self.n_components)
         self.ax_.set_xlabel("number of components", size=8, color=MUTED)
         self.figure_ = self.ax_.figure  # type: ignore[assignment]
         return self
