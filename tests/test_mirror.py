@@ -63,6 +63,7 @@ ELSEWHERE = {
     "selection/grids": "selection/test_choice",
     "selection/record": "selection/test_choice, plots/test_views",
     "selection/trials": "selection/test_choice",
+    "solvers/extrapolation": "solvers/test_never_rises, solvers/test_stationary, solvers/test_defaults_converge",
     "solvers/starting": "solvers/test_starts, solvers/test_loop",
     "solvers/systems": "solvers/test_masks, kernels/test_kernels",
     "terms/local_coordinates": "terms/test_local_terms",
