@@ -1,15 +1,10 @@
 """One set of defaults does well on all data sets. Needs the data (PARTWISE_DATA, or ../shared/data)."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from partwise import GraphNMF
 from partwise.metrics import clustering_accuracy, normalized_mutual_information
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from studies.real_data import FOLDER, repeats
 
 pytestmark = [

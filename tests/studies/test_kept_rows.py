@@ -1,10 +1,8 @@
 """Rows of the studies: added a few at a time, and read as they were."""
 
 import gzip
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from studies.kept_rows import add_rows, read_rows
 
 RESULTS = Path(__file__).parents[2] / "studies" / "results"
