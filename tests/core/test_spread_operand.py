@@ -65,6 +65,18 @@ def test_sparse_rows(client):
     assert held.history_["objective"] == pytest.approx(fitted.history_["objective"])
 
 
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+def test_large_components_are_new_in_every_sweep(client, loss):
+    """Dask keeps large arguments under their name, which all calls share."""
+    X = rng.random((40, 3)) @ rng.random((3, 6000))
+    models = [clone(MODEL).set_params(loss=loss, max_iter=sweeps) for sweeps in (3, 6)]
+    here = [clone(model).fit(spread(X, False)).reconstruction_err_ for model in models]
+    fitted = [clone(model).fit(spread(X, client)) for model in models]
+    assert fitted[0].components_.nbytes > 10**5
+    assert [model.reconstruction_err_ for model in fitted] == pytest.approx(here, rel=1e-6)
+    assert fitted[1].score(spread(X, client)) == pytest.approx(fitted[1].score(X))
+
+
 def test_the_number_of_workers_does_not_matter(workers, client):
     sizes = (40,) * 17 + (20,)
     model = clone(MODEL).set_params(max_iter=2, l1_codes=0.1)

@@ -17,8 +17,9 @@ import numpy as np
 
 # Seconds between two looks at the cluster, and for what was computed to be brought here.
 GLANCE, LONGEST = 2.0, 600.0
-# Copies of the components, one for every block, may have this size.
-COPIED_BYTES = 2**22
+# An array that all tasks are given may have this size, and its copies, one for every task, this one. Dask keeps larger
+# ones under a name that other calls use as well.
+GIVEN_BYTES, COPIED_BYTES = 2**16, 2**22
 # Sums are added on workers, so many at a time, in order: up to sixteen blocks as parts in memory are.
 FAN_IN = 16
 # Tasks hold codes and components, which are no mistake.
@@ -87,6 +88,7 @@ class Cluster:
         import dask
 
         lists = [list(items) for items in iterables]
+        common = {argument: self._given(value, len(lists[0])) for argument, value in common.items()}
         self._count += 1
         keys = [f"partwise-{name}-{self._token}-{self._count}-{i}" for i in range(len(lists[0]))]
         self._check_open()
@@ -94,9 +96,11 @@ class Cluster:
             futures: list[Any] = self.client.map(function, *lists, key=keys, pure=False, priority=urgency, **common)
         return futures
 
-    def shared(self, name: str, value: Any, size: int, n_blocks: int) -> Any:
-        """A value of this many bytes that all blocks are given: as it is, or once for all if copies would be large."""
-        return value if size * n_blocks <= COPIED_BYTES else self.each(name, _same, [value])[0]
+    def _given(self, value: Any, n_tasks: int) -> Any:
+        """A value for all tasks: as it is, or a large array once for all."""
+        size = value.nbytes if isinstance(value, np.ndarray) else 0
+        small = size <= GIVEN_BYTES and size * n_tasks <= COPIED_BYTES
+        return value if small else self.each("given", _same, [value])[0]
 
     def total(self, futures: Sequence[Any]) -> tuple[Any, ...]:
         """The sum of tuples of arrays or numbers, added in the order of the blocks."""

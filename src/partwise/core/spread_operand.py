@@ -104,8 +104,7 @@ class SpreadOperand(Operand):
         """X Hᵀ, given Hᵀ (m × k), on the workers."""
         if len(Ht) != self.shape[1]:
             raise ValueError(f"The data have {self.shape[1]} features but the components {len(Ht)}.")
-        given = self._shared(Ht)
-        futures = self._X.cluster.each("dot", tasks.dot, self._X.blocks, Ht=given, kind=self._kind)
+        futures = self._X.cluster.each("dot", tasks.dot, self._X.blocks, Ht=Ht, kind=self._kind)
         return SpreadRows(self._X, Leaf(futures, None, Ht.shape[1], Ht.dtype))
 
     def t_dot(self, W: Any) -> Array:
@@ -133,7 +132,7 @@ class SpreadOperand(Operand):
             *(leaf.futures for leaf in leaves),
             kind=self._kind,
             items=tuple(leaf.item for leaf in leaves),
-            Ht=self._shared(Ht),
+            Ht=Ht,
         )
         pull, gram = cluster.total(cluster.each("shares", tasks.shares, coded))
         if run is not None:
@@ -171,7 +170,7 @@ class SpreadOperand(Operand):
             items=tuple(leaf.item for leaf in leaves),
             widths=run.widths,
             join=run.join,
-            Ht=self._shared(run.Ht),
+            Ht=run.Ht,
         )
         if run.join is not None:
             run.share = cluster.joined(run.join, cluster.each("shares", tasks.shares, done))
@@ -188,10 +187,6 @@ class SpreadOperand(Operand):
         """The first arrays that tasks give, one task for every block."""
         leaves = [Leaf(futures, item, width, self.dtype) for item, width in enumerate(widths)]
         return [SpreadRows(self._X, leaf) for leaf in leaves]
-
-    def _shared(self, Ht: Array) -> Any:
-        """The components for every block."""
-        return self._X.cluster.shared("components", Ht, Ht.nbytes, len(self._X.blocks))
 
     def _cut(self, results: list[SpreadRows]) -> tuple[Any, ...]:
         """The results of a pass; now and then without their past."""
@@ -256,12 +251,11 @@ class SpreadOperand(Operand):
     def squared_error(self, W: Any, Ht: Array) -> float:
         """Σ_i s_i ‖x_i − w_i H‖² from residuals."""
         codes, cluster = self._X.each(self.placed(W).expression), self._X.cluster
-        given = self._shared(Ht)
-        errors = np.concatenate(self._found("errors", tasks.errors, codes, Ht=given))
+        errors = np.concatenate(self._found("errors", tasks.errors, codes, Ht=Ht))
         error = float((errors if self.sample_weight is None else self.sample_weight * errors).sum())
         if not self.is_sparse:
             return error
-        energy = cluster.total(cluster.each("energy", tasks.energy, codes, self._weights, Ht=given))[0]
+        energy = cluster.total(cluster.each("energy", tasks.energy, codes, self._weights, Ht=Ht))[0]
         return max(float(energy) + error, 0.0)
 
     def smallest(self) -> float:
