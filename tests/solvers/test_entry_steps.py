@@ -13,7 +13,7 @@ from partwise.core.scratch import Scratch
 from partwise.core.state import State
 from partwise.core.storage import as_operand
 from partwise.core.types import CODES, COMPONENTS
-from partwise.kernels.safeguards import _rate, _remainder, _slowly
+from partwise.kernels.safeguards import _rate, _slowly, remainder
 from partwise.solvers.entry_steps import EntrySteps
 from partwise.solvers.multilevel import Chain
 from partwise.terms import L1, L2, BetaDivergence, Frobenius, NeighborGraph
@@ -41,7 +41,7 @@ def steps(X, W, Ht, terms, factor=CODES, missing=None, **how):
 def test_remainders_against_quadrature(growth):
     for t in (-0.99, -0.3, -1e-2, -1.1e-3, -9e-4, 1e-9, 0.2, 30.0):
         expected = quad(lambda s, t=t: (t - s) * (1 + s) ** growth, 0, t, epsabs=0)[0] / t**2
-        assert _remainder(t, growth) == pytest.approx(expected, rel=1e-8)
+        assert remainder(t, growth) == pytest.approx(expected, rel=1e-8)
         assert _rate(t, growth) == pytest.approx(quad(lambda s: (1 + s) ** growth, 0, t, epsabs=0)[0] / t, rel=1e-8)
 
 
@@ -69,7 +69,7 @@ def test_bounds_lie_above_the_divergence(beta):
     ahead, behind = divergence(X, y + h, beta), divergence(X, y - h, beta)
     np.testing.assert_allclose(slope, (ahead - behind) / (2 * h), rtol=1e-5, atol=1e-5 * np.abs(slope).max())
     for t in (-0.999, -0.5, -0.01, 0.01, 1.0, 20.0):
-        bound = slope * y * t + bent * _remainder(t, form.growth) * t**2 + firm * _remainder(t, form.slow or 0.0) * t**2
+        bound = slope * y * t + bent * remainder(t, form.growth) * t**2 + firm * remainder(t, form.slow or 0.0) * t**2
         rise = divergence(X, y * (1 + t), beta) - divergence(X, y, beta)
         assert (rise <= bound + 1e-9 * (np.abs(bound) + np.abs(rise) + 1e-12)).all()
 

@@ -164,6 +164,9 @@ class BoundTerm(ABC):
         Whether fits, too, make these steps, in blocks of rows.
     offers_row_squares : bool
         Whether :meth:`row_squares` describes the term fully.
+    adds_up : bool
+        Whether models of the components with bounds for how far they hold, one of these forms, can be added up over
+        samples (`solvers.row_models`).
     offers_entries : bool
         Whether every S of the quadratic has entries that can be swept; a product that is never multiplied out has none.
     anchored : bool
@@ -189,6 +192,7 @@ class BoundTerm(ABC):
     offers_entrywise: bool = False
     fits_in_blocks: bool = False
     offers_row_squares: ClassVar[bool] = False
+    adds_up: bool = False
     offers_entries: bool = True
     anchored: ClassVar[bool] = False
     scale_free: ClassVar[bool] = False

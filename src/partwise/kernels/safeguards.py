@@ -116,12 +116,12 @@ def _slowly(firm: Array, y: Array, z: Array, slow: float) -> float:
     total = 0.0
     for p in range(len(y)):
         t = max(np.float64(z[p]) / np.float64(y[p]), -1.0)
-        total += firm[p] * t * t * _remainder(t, slow)
+        total += firm[p] * t * t * remainder(t, slow)
     return total
 
 
 @compiled(nogil=True, error_model="numpy")
-def _remainder(t: float, growth: float) -> float:
+def remainder(t: float, growth: float) -> float:
     """R(t) / t²."""
     if abs(t) < SERIES:
         return 0.5 + growth * t / 6 * (1 + (growth - 1) * t / 4)
@@ -152,7 +152,7 @@ def step_length(
     T = lowest if growth < 0 else highest
     longest = min(1.0, MOST_OF_Y / -lowest) if lowest < 0 else 1.0
     power = 1 + slow
-    if longest * (E + C * _remainder(longest * T, growth)) + (S * longest**power if S > 0 else 0.0) <= D:
+    if longest * (E + C * remainder(longest * T, growth)) + (S * longest**power if S > 0 else 0.0) <= D:
         return longest
     low, high = 0.0, longest
     for _ in range(BISECTIONS):

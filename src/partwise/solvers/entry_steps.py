@@ -135,11 +135,11 @@ class EntrySteps:
         shape = len(F), G.shape[-2]
         y, slope, bent = (self._scratch.get(name, shape, F.dtype) for name in ("y", "slope", "bent"))
         firm = self._scratch.get("firm", shape if is_firm else (0, 0), F.dtype)
-        _respond(F, G, y)
+        respond(F, G, y)
         np.maximum(y, F.dtype.type(form.floor), out=y)
         entries.derive(y, slope, bent, firm)
         size = bent.sum(axis=1, dtype=np.float64) + (firm.sum(axis=1, dtype=np.float64) if is_firm else 0)
-        gradient = _summed(slope, G)
+        gradient = summed(slope, G)
         sums, shares = np.empty(len(F)), slope
         if boldly:
             profile(self._second(entries, y, bent, firm), firm[:0], y, slow, sums, shares)
@@ -160,7 +160,7 @@ class EntrySteps:
             penalties = penalties + (common @ F[:, :, None])[:, :, 0]
             held += np.einsum("ijl,ij,il->i", np.broadcast_to(common, (len(d), *common.shape[1:])), d, d)
         promised = -np.einsum("ij,ij->i", gradient + 2 * penalties, d, dtype=np.float64)
-        z = _respond(d, G, self._scratch.get("slope", shape, F.dtype))
+        z = respond(d, G, self._scratch.get("slope", shape, F.dtype))
         gains = np.zeros(len(F), bool)
         if boldly:
             linear = 2 * np.einsum("ij,ij->i", penalties, d, dtype=np.float64)
@@ -220,7 +220,7 @@ class EntrySteps:
             one, zero = np.ones((1, 1), F.dtype), np.zeros((1, k), F.dtype)
             descend_rows(F, A, one, zero, B, weight, D, 0, *passes, False, self._n_held, new)
             return new
-        grams = self._grams(shares, G)
+        grams = grams_of(shares, G, self._scratch)
         with np.errstate(over="ignore"):
             grams *= weight[:, None, None]
         A = np.einsum("ijl,il->ij", grams, F) - 0.5 * gradient + pull
@@ -230,25 +230,35 @@ class EntrySteps:
         descend_own(grams, A, zero, D, zero[0], *links, 0, *passes, self._n_held, new, explained)
         return new
 
-    def _grams(self, shares: Array, G: Array) -> Array:
-        """Σ_p shares_ip g_p g_pᵀ of every row."""
-        from ..kernels.own_grams import pair_products, unpack
 
-        if G.ndim == 3:
-            return np.matmul(G.transpose(0, 2, 1) * shares[:, None, :], G)
-        k = G.shape[1]
-        packed = np.zeros((len(shares), k * (k + 1) // 2), G.dtype)
-        for start in range(0, len(G), PAIRED_COLUMNS):
-            some = slice(start, min(start + PAIRED_COLUMNS, len(G)))
-            near = self._scratch.get("pairs", (some.stop - start, packed.shape[1]), G.dtype)
-            pair_products(G[some], near)
-            packed += shares[:, some] @ near
-        grams = np.empty((len(shares), k, k), G.dtype)
-        unpack(packed, grams)
-        return grams
+def grams_of(shares: Array, G: Array, scratch: Scratch) -> Array:
+    """Σ_p shares_ip g_p g_pᵀ of every row."""
+    from ..kernels.own_grams import unpack
+
+    if G.ndim == 3:
+        return np.matmul(G.transpose(0, 2, 1) * shares[:, None, :], G)
+    grams = np.empty((len(shares), G.shape[1], G.shape[1]), G.dtype)
+    unpack(packed_grams(shares, G, scratch), grams)
+    return grams
 
 
-def _respond(F: Array, G: Array, out: Array) -> Array:
+def packed_grams(shares: Array, G: Array, scratch: Scratch) -> Array:
+    """The same without what is above the diagonal."""
+    from ..kernels.own_grams import pair_products
+
+    if G.ndim == 3:
+        return np.asarray(grams_of(shares, G, scratch)[:, *np.tril_indices(G.shape[2])])
+    k = G.shape[1]
+    packed = np.zeros((len(shares), k * (k + 1) // 2), G.dtype)
+    for start in range(0, len(G), PAIRED_COLUMNS):
+        some = slice(start, min(start + PAIRED_COLUMNS, len(G)))
+        near = scratch.get("pairs", (some.stop - start, packed.shape[1]), G.dtype)
+        pair_products(G[some], near)
+        packed += shares[:, some] @ near
+    return packed
+
+
+def respond(F: Array, G: Array, out: Array) -> Array:
     """f_i · g_p for all rows of G, or, where every row has its own, for these."""
     if G.ndim == 2:
         return np.matmul(F, G.T, out=out)
@@ -256,6 +266,6 @@ def _respond(F: Array, G: Array, out: Array) -> Array:
     return out
 
 
-def _summed(slope: Array, G: Array) -> Array:
+def summed(slope: Array, G: Array) -> Array:
     """Σ_p slope_ip g_p of every row."""
     return slope @ G if G.ndim == 2 else np.matmul(slope[:, None, :], G)[:, 0]

@@ -122,6 +122,8 @@ class BoundDivergence(BoundTerm):
         self._floor = X.dtype.type(float(limits.eps) ** 1.5 * X.mean() or float(limits.tiny) ** 0.5)
         self._X = X
         self.offers_entrywise = beta != 2
+        # If 0 < β < 1, see below; if β > 2, a bound on how far y may rise would have to be known for every entry.
+        self.adds_up = beta <= 0 or 1 <= beta <= 2
         # If β < 1, steps in blocks leave no zero of W H where X is zero, and lead to worse minima.
         self.fits_in_blocks = beta > 1 or self._is_mostly_positive(X)
         if beta <= 0:

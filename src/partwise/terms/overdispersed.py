@@ -103,7 +103,7 @@ class BoundNegativeBinomial(BoundKullbackLeibler):
     def __init__(self, X: Operand, dispersion: Array, sample_weight: Array | None = None, weights: Any = None):
         super().__init__(X, sample_weight, weights)
         # Steps on blocks of rows would not know the slack of the concave part.
-        self.offers_entrywise = False
+        self.offers_entrywise = self.adds_up = False
         self._dispersion = dispersion
         self._scratch = Scratch()
 

@@ -37,6 +37,7 @@ class BoundPieces(BoundTerm):
         self._one = X.take(np.arange(1))
         self._on_one = term.bind(self._one)
         self.steep = self._on_one.steep
+        self.adds_up = self._on_one.adds_up
 
     def value(self, state: State) -> float:
         """The sum of the pieces' values."""
