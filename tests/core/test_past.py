@@ -107,6 +107,18 @@ def test_scale_moves_between_codes_and_components(beta):
     assert squares.rescaled(lengths).value(at(state, other.Ht / lengths)) == pytest.approx(squares.value(other))
 
 
+@pytest.mark.parametrize("beta", BETAS)
+def test_a_past_at_rest_has_its_minimum_where_it_is(beta):
+    state, other = batch(0, holes=True), batch(1)
+    past = remembered(bound(BetaDivergence(beta), state), state).resting(other.Ht)
+    lowest = past.value(other)
+    down, up = past.split(other, COMPONENTS).halves()
+    np.testing.assert_allclose(down, up, rtol=1e-9)
+    for seed in range(20):
+        Ht = other.Ht * np.exp(0.3 * np.random.default_rng(seed).normal(size=other.Ht.shape))
+        assert past.value(at(other, Ht)) > lowest
+
+
 def test_small_entries_may_grow_again():
     state = batch(0, holes=True)
     Ht = state.Ht.copy()

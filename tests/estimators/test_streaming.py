@@ -195,6 +195,38 @@ def test_batches_smaller_than_the_number_of_components(name):
     assert found.score(data) > 1.5 * whole.score(data)
 
 
+def test_features_that_the_first_samples_lack_are_learned():
+    """Counts of rare features: the first batch has few of them, and most entries of its components are zero."""
+    rng = np.random.RandomState(0)
+    H = np.where(rng.uniform(size=(6, 500)) < 0.25, rng.gamma(0.5, size=(6, 500)), 0) + 0.002
+    counts = rng.poisson(0.2 * rng.gamma(0.3, size=(900, 6)) @ H).astype(float)
+    counts = sp.csr_array(counts[counts.sum(axis=1) > 0])
+    model = NMF(6, loss="kullback-leibler", random_state=0)
+    whole, found = clone(model).fit(counts), clone(model)
+    for _ in range(2):
+        for start in range(0, counts.shape[0], 120):
+            found.partial_fit(counts[start : start + 120])
+    assert found.score(counts) > 1.0045 * whole.score(counts)
+
+
+def test_the_latest_batches_are_fitted_again_if_they_are_small():
+    """Only where what is remembered depends on the components; a copy that nobody can change is kept."""
+    model, given = new(NMF(loss="kullback-leibler"), init="random"), X.copy()
+    for start in range(0, 240, 40):
+        model.partial_fit(given[start : start + 40])
+    assert [part.X.shape[0] for part in model._streamed.held] == [40, 40, 40]
+    other = clone(model)
+    for start in range(0, 240, 40):
+        batch = given[start : start + 40].copy()
+        other.partial_fit(batch)
+        batch[:] = np.nan
+    np.testing.assert_array_equal(other.components_, model.components_)
+    model.partial_fit(np.concatenate([X, X]))
+    assert model._streamed.held == ()
+    assert stream(NMF(), X)._streamed.held == ()
+    assert stream(ConstrainedNMF(loss="kullback-leibler"), X)._streamed.held == ()
+
+
 def test_sparse_and_dense_batches_alternate():
     dense = SPARSE.toarray()
     model, other = new(NMF()), new(NMF())

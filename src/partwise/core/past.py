@@ -45,6 +45,11 @@ class Past(BoundTerm):
 
     factor = COMPONENTS
 
+    @property
+    def keeps_zeros(self) -> bool:
+        """Whether steps hardly leave zeros of the components: earlier samples are infinitely against it."""
+        return False
+
     @abstractmethod
     def faded(self, share: float) -> Self:
         """The same samples, each counting this much."""
@@ -60,6 +65,13 @@ class Past(BoundTerm):
     @abstractmethod
     def rescaled(self, lengths: Array) -> Self:
         """The same samples, for components divided by these lengths, with codes multiplied by them."""
+
+    def resting(self, Ht: Array) -> Self:
+        """Samples as many that have nothing against these components: they are its minimum.
+
+        Only for what multiplicative steps minimise.
+        """
+        return self
 
     def for_new(self, state: State) -> Term | None:
         """It concerns the components alone."""
@@ -172,6 +184,11 @@ class PowerPast(Past):
 
     offers_quadratic = False
 
+    @property
+    def keeps_zeros(self) -> bool:
+        """If what pulls an entry up is a share of what it already explains."""
+        return self.fall < 0
+
     @classmethod
     def of(cls, term: BoundTerm, state: State) -> PowerPast:
         """What the majoriser of a term says about the samples of a state."""
@@ -222,6 +239,11 @@ class PowerPast(Past):
         up, down = self.up + other.up, self.down + other.down
         flat = _sum(self.flat, other.flat)
         return replace(self, constant=self.constant + other.constant, up=up, down=down, flat=flat)
+
+    def resting(self, Ht: Array) -> PowerPast:  # noqa: D102
+        Ht = Ht.astype(np.float64)
+        rises = times_power(self.up, Ht, self.rise) + (0.0 if self.flat is None else self.flat)
+        return replace(self, down=times_power(np.broadcast_to(rises, Ht.shape), Ht, -self.fall), at=Ht)
 
     def rescaled(self, lengths: Array) -> PowerPast:  # noqa: D102
         up, down = times_power(self.up, lengths, self.rise + 1), times_power(self.down, lengths, self.fall + 1)

@@ -9,6 +9,7 @@ import numpy as np
 from ..core import Array, IntArray, Operand, Term, Unit, as_operand, group_means
 from ..core.dask_rows import is_dask
 from ..core.spread_groups import codes_of_members
+from ..core.stream import Stream
 from ..graphs import check_labels
 from ..solvers import Minimum, Options, Problem
 from ..terms.constant import Constant
@@ -169,7 +170,10 @@ class ConstrainedNMF(LabelledFactorization, StreamingFactorization):
         self._standing = np.unique(_groups(labels)[labels >= 0])
         return super()._posed(replace(samples, labels=labels), unit, rng, chosen)
 
-    def _standing_rows(self) -> IntArray:
+    def _to_hold(self, latest: tuple[Samples, ...], stream: Stream, most: float) -> tuple[Samples, ...]:
+        return ()
+
+    def _standing_rows(self, samples: Samples, held: tuple[Samples, ...] = ()) -> IntArray:
         return self._standing
 
     def _learn(self, problem: Problem, minimum: Minimum, batch: Samples, after: Streamed) -> None:

@@ -37,6 +37,10 @@ from .validation import check_sample_weight, check_X, warn_unknown
 START_ROWS = 20
 # Until then, all are fitted afresh whenever they have become this many times as many.
 GROWTH = 1.5
+# The latest batches, at most so many, are fitted again with the next one if together they have no more samples than so
+# many for each component, and what is remembered of a sample is no quadratic: it depends on the components with which
+# the sample was met last.
+HELD_BATCHES, HELD_ROWS = 3, 60
 # Clusters are learned from at least so many of the latest codes.
 RECENT = 2000
 
@@ -61,6 +65,10 @@ class Samples:
         n, dtype = self.X.shape[0], self.X.dtype
         weight = np.ones(n, dtype) if self.weight is None else self.weight
         return replace(self, weight=(share * weight).astype(dtype))
+
+    def kept(self) -> Samples:
+        """The same samples, which nobody else can change."""
+        return replace(self, X=self.X.copy(), weight=None if self.weight is None else self.weight.copy())
 
     def after(self, earlier: Samples | None) -> Samples:
         """These, after earlier ones."""
@@ -95,6 +103,8 @@ class Streamed:
         How many of them were fitted afresh the last time.
     standing : Samples, optional
         Samples that stand for earlier ones, and are fitted again with every batch.
+    held : tuple of Samples
+        The latest batches, if they are fitted again with the next one.
     """
 
     stream: Stream
@@ -104,6 +114,7 @@ class Streamed:
     early: Samples | None = None
     fitted: int = 0
     standing: Samples | None = None
+    held: tuple[Samples, ...] = ()
 
 
 class StreamingFactorization(BaseFactorization):
@@ -159,10 +170,10 @@ class StreamingFactorization(BaseFactorization):
         for each component; until then all of them are fitted together. Samples should come in random order. If they
         come class by class, make several passes.
 
-        `embedding_`, `labels_`, `history_` and `reconstruction_err_` then refer to the last batch, `objective_` to this
-        batch and what is remembered. `transform` gives codes of earlier samples. "auto" is resolved with the first
-        batch. An error leaves the model as it was. After `fit`, batches continue from its components, but its samples
-        are not remembered.
+        `embedding_` and `labels_` then refer to the last batch, `history_` and `reconstruction_err_` to this batch and
+        those that were fitted again with it, `objective_` also to what is remembered. `transform` gives codes of
+        earlier samples. "auto" is resolved with the first batch. An error leaves the model as it was. After `fit`,
+        batches continue from its components, but its samples are not remembered.
 
         Parameters
         ----------
@@ -311,7 +322,7 @@ class StreamingFactorization(BaseFactorization):
         else:
             problem, chosen = self._posed(samples, unit, rng, before.chosen), before.chosen
         check_streams(problem)
-        enough, standing = n >= START_ROWS * problem.n_components, self._standing_rows()
+        enough, standing = n >= START_ROWS * problem.n_components, self._standing_rows(samples)
         with problem.at_work():
             if before is None or enough or n >= GROWTH * before.fitted:
                 earlier = None if before is None else before.stream.Ht
@@ -321,7 +332,7 @@ class StreamingFactorization(BaseFactorization):
                 given = Stream.begun(before.stream.Ht, (), samples.total)
                 minimum, stream = take_batch(problem, given, standing)
                 fitted = before.fitted
-        kept = None if enough else Samples(samples.X.copy(), samples.weight, samples.labels)
+        kept = None if enough else samples.kept()
         recent = np.zeros((0, problem.n_components), samples.X.dtype) if before is None else before.recent
         after = Streamed(stream, chosen, unit, recent, kept, fitted)
         self._learn(problem, minimum, batch, after)
@@ -330,9 +341,13 @@ class StreamingFactorization(BaseFactorization):
     def _continue(self, batch: Samples, before: Streamed, rng: np.random.RandomState) -> Problem:
         """Fit a batch beside what is left of earlier ones."""
         stream, share, lead = before.stream.faded(batch.total, self.forget_factor)
-        samples = batch if lead == 1 else batch.weighed(lead)
-        samples = samples.after(None if before.standing is None else before.standing.weighed(share))
+        latest = (*(held.weighed(share) for held in before.held), batch if lead == 1 else batch.weighed(lead))
+        samples = None if before.standing is None else before.standing.weighed(share)
+        for part in latest:
+            samples = part.after(samples)
+        assert samples is not None  # the batch
         problem = self._posed(samples, before.unit, rng, before.chosen)
+        held = self._to_hold(latest, stream, lead * HELD_ROWS * problem.n_components)
         if problem.n_components != stream.Ht.shape[1]:
             raise ValueError(
                 f"n_components={problem.n_components}, but the stream began with {stream.Ht.shape[1]}, and their "
@@ -340,9 +355,18 @@ class StreamingFactorization(BaseFactorization):
             )
         check_streams(problem)
         with problem.at_work():
-            minimum, stream = take_batch(problem, stream, self._standing_rows())
-        self._learn(problem, minimum, batch, replace(before, stream=stream))
+            minimum, stream = take_batch(problem, stream, self._standing_rows(samples, held))
+        self._learn(problem, minimum, batch, replace(before, stream=stream, held=tuple(part.kept() for part in held)))
         return problem
+
+    def _to_hold(self, latest: tuple[Samples, ...], stream: Stream, most: float) -> tuple[Samples, ...]:
+        """The latest batches that are to be fitted again with the next one."""
+        if all(past.offers_quadratic for past in stream.pasts):
+            return ()
+        held = latest[-HELD_BATCHES:]
+        while held and sum(part.total for part in held) > most:
+            held = held[1:]
+        return held
 
     def _posed(self, samples: Samples, unit: Unit, rng: np.random.RandomState, chosen: Mapping[str, Any]) -> Problem:
         """What is to be minimised over the codes of some samples and the components."""
@@ -368,9 +392,10 @@ class StreamingFactorization(BaseFactorization):
         self.selection_ = selection_outside(choice.selection, problem.terms, unit)
         return choice.problem, dict(choice.selection.choice)
 
-    def _standing_rows(self) -> IntArray:
-        """The rows of the present problem that stand for earlier samples too, and stay as samples."""
-        return np.zeros(0, np.intp)
+    def _standing_rows(self, samples: Samples, held: tuple[Samples, ...] = ()) -> IntArray:
+        """The rows of the present problem that stay as samples: those held, which are the last ones."""
+        n = samples.X.shape[0]
+        return np.arange(n - sum(part.X.shape[0] for part in held), n)
 
     def _learn(self, problem: Problem, minimum: Minimum, batch: Samples, after: Streamed) -> None:
         """Set the fitted attributes, in the unit of the fit, from where a batch ended."""

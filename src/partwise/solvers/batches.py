@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.objective import Objective
+from ..core.operand import Operand
 from ..core.past import Past, remembered
 from ..core.state import State
 from ..core.storage import as_operand
@@ -31,6 +32,8 @@ FIRST_PASSES = 20
 SWEEPS, RULE_SWEEPS = 3, 5
 # Steps of the codes in a sweep whose components make multiplicative ones.
 CODE_PASSES = 2
+# What the first samples say of a feature is mixed with what as many samples like their mean would say.
+MEAN_SAMPLES = 10
 
 
 def take_batch(problem: Problem, stream: Stream, standing: IntArray) -> tuple[Minimum, Stream]:
@@ -111,7 +114,27 @@ def _streamed(problem: Problem) -> tuple[list[BoundTerm], Factor | None, Domains
 
 def begin_stream(problem: Problem, minimum: Minimum, seen: float, standing: IntArray) -> Stream:
     """The stream that begins with a fit to its first samples, so many; for `standing` see :func:`take_batch`."""
-    return Stream.begun(minimum.state.Ht, _kept(problem, minimum.terms, minimum.state, standing), seen)
+    state = minimum.state
+    pasts = _kept(problem, minimum.terms, state, standing)
+    if not any(past.keeps_zeros for past in pasts):
+        return Stream.begun(state.Ht, pasts, seen)
+    # Most features of sparse data are in few of the first samples, and zero in most of their components.
+    mixed = _with_the_mean(problem.X, state.Ht)
+    mixed = problem.bound_domains[COMPONENTS].entered(mixed, COMPONENTS)[0]
+    return Stream.begun(mixed, tuple(past.resting(mixed) for past in pasts), seen)
+
+
+def _with_the_mean(X: Operand, Ht: Array) -> Array:
+    """Components mixed, feature by feature, with the mean sample: the more, the fewer samples have the feature."""
+    weight = np.ones(X.shape[0], X.dtype) if X.sample_weight is None else X.sample_weight
+    totals, having = X.known().t_dot(weight[:, None])[:, 0].astype(np.float64), np.zeros(X.shape[1])
+    for rows, block in X.row_blocks():
+        having += (block > 0).T @ weight[rows]
+    # One more sample, with all features alike, is none that has no feature of later ones.
+    mean = totals + totals.mean() / X.shape[0]
+    share = (MEAN_SAMPLES / (MEAN_SAMPLES + having))[:, None]
+    mixed = (1 - share) * Ht + share * np.outer(mean / mean.sum(), Ht.sum(axis=0, dtype=np.float64))
+    return np.ascontiguousarray(mixed, Ht.dtype)
 
 
 def _kept(problem: Problem, terms: list[BoundTerm], state: State, standing: IntArray) -> tuple[Past, ...]:
