@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .core.dask_rows import is_dask
+from .core.dask_rows import brought
 from .core.types import Array
 from .core.warn import warn
 from .earlier_formats import from_format_1
@@ -67,7 +67,7 @@ class Persistent:
 
     def __getstate__(self) -> dict[str, Any]:
         state: Any = super().__getstate__()
-        state = {name: np.asarray(value) if is_dask(value) else value for name, value in state.items()}
+        state = {name: brought(value) for name, value in state.items()}
         return {**state, "_partwise_version": _version()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

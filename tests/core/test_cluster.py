@@ -47,7 +47,7 @@ def test_lost_workers_change_nothing_but_the_time(tmp_path, monkeypatch):
 
 def test_a_worker_that_dies_while_versions_are_compared_is_no_worker(monkeypatch):
     class Client:
-        status = "running"
+        status, asynchronous = "running", False
         more: ClassVar[dict] = {}
 
         def wait_for_workers(self, count, timeout):

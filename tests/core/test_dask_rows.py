@@ -133,7 +133,7 @@ def test_what_is_sent_to_chunks_has_no_training_codes():
     many = np.tile(DENSE, (20, 1))
     model = clone(MODEL).set_params(callbacks=lambda progress: None, assign="argmax").fit(many)
     model.predict(da.from_array(DENSE))
-    assert len(pickle.dumps(model._sendable())) < 20_000 < model.embedding_.nbytes
+    assert len(pickle.dumps(model._sendable(da.from_array(DENSE)))) < 20_000 < model.embedding_.nbytes
     assert model.labels_.shape == (12_000,)
 
 

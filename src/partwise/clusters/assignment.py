@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..core.dask_rows import is_dask, mapped
+from ..core.dask_rows import brought, is_dask, mapped
 from ..core.distinct import count_distinct
 from ..core.threads import one_thread
 from ..core.types import Array, IntArray
@@ -85,7 +85,7 @@ class Assignment:
         rows = np.arange(n) if self._trusted is None else np.flatnonzero(self._trusted)
         if len(rows) > MOST_CODES:
             rows = rows[np.sort(np.random.RandomState(self._seed).choice(len(rows), SAMPLED_CODES, replace=False))]
-        codes = np.asarray(self._codes if len(rows) == n else self._codes[rows])
+        codes = np.asarray(brought(self._codes if len(rows) == n else self._codes[rows]))
         # Codes are narrow: threads would spend more time waiting than working.
         with one_thread():
             n_clusters = count_distinct(codes, self._n_clusters)
@@ -106,9 +106,9 @@ class Assignment:
 
     def __getstate__(self) -> dict[str, Any]:
         # Codes and labels on workers go along with a model that leaves this process.
-        held = {name: np.asarray(value) if is_dask(value) else value for name, value in vars(self).items()}
+        held = {name: brought(value) for name, value in vars(self).items()}
         if self._learned is not None:
-            held["_learned"] = np.asarray(self._learned[0]), self._learned[1]
+            held["_learned"] = np.asarray(brought(self._learned[0])), self._learned[1]
         return held
 
     @property

@@ -32,6 +32,12 @@ ALONE = (
 )
 
 
+ASYNCHRONOUS = (
+    "The client of the fit is asynchronous, and this is its event loop, which must not wait. Fit in a thread: `await "
+    "asyncio.to_thread(model.fit, DaskRows(X, client))`."
+)
+
+
 class ClusterError(RuntimeError):
     """The workers of a fit are gone, or cannot do what they are asked to."""
 
@@ -96,11 +102,15 @@ class Cluster:
             futures: list[Any] = self.client.map(function, *lists, key=keys, pure=False, priority=urgency, **common)
         return futures
 
+    def given(self, value: Any) -> Any:
+        """A value for all tasks, which is sent once."""
+        return self.each("given", _unpacked, [[value]])[0]
+
     def _given(self, value: Any, n_tasks: int) -> Any:
         """A value for all tasks: as it is, or a large array once for all."""
         size = value.nbytes if isinstance(value, np.ndarray) else 0
         small = size <= GIVEN_BYTES and size * n_tasks <= COPIED_BYTES
-        return value if small else self.each("given", _same, [value])[0]
+        return value if small else self.given(value)
 
     def total(self, futures: Sequence[Any]) -> tuple[Any, ...]:
         """The sum of tuples of arrays or numbers, added in the order of the blocks."""
@@ -149,6 +159,8 @@ class Cluster:
                 raise ClusterError(f"A worker lacks what this process has: {error}.") from error
 
     def _check_open(self) -> None:
+        if self.client.asynchronous:
+            raise ClusterError(ASYNCHRONOUS)
         if self.client.status != "running":
             raise ClusterError(f"The client of the fit is {self.client.status}. Give a client that is connected.")
 
@@ -184,8 +196,8 @@ def current_client() -> Any:
         return None
 
 
-def _same(value: Any) -> Any:
-    return value
+def _unpacked(values: list[Any]) -> Any:
+    return values[0]
 
 
 def _added(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 from typing import Any
@@ -15,12 +16,24 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .cluster import Cluster, current_client
+from .cluster import Cluster, ClusterError, current_client
 from .types import Array
 
 REFUSED_COLUMNS = (
     "X is split by columns as well: its chunks have {widths} columns. A sample must lie in one chunk: use "
     "X.rechunk({{0: 'auto', 1: -1}})."
+)
+NOT_ON_WORKERS = (
+    "{} cannot be fitted on the workers of a cluster{}. Give partwise.blocks.DaskRows(X, client=False) to read X on "
+    "this machine{}."
+)
+REFUSED_MASK = (
+    "X is made of numpy masked arrays, whose mask would be ignored. Give dask.array.ma.filled(X, numpy.nan), and "
+    "missing='nan' to an estimator that has it."
+)
+CODES_GONE = (
+    "The codes of the fit were on workers that are gone, or their client is closed or not the current one. While its "
+    "client is connected, save the model inside `with client.as_current():`, or pickle it: both keep the codes."
 )
 UNKNOWN_SIZES = "X does not know how many rows its chunks have. Call X.compute_chunk_sizes() first, which counts them."
 
@@ -53,6 +66,8 @@ class DaskRows:
     def __init__(self, X: Any, client: Any = None, patience: float = 60.0):
         if not is_dask(X):
             raise TypeError(f"DaskRows needs a dask array or DataFrame, not {type(X).__name__}.")
+        if client is not None and client is not False and not hasattr(client, "scheduler_info"):
+            raise TypeError(f"The client of DaskRows must be a distributed.Client or False, not {client!r}.")
         self.X = collection_of(X)
         self.client = client
         self.patience = patience
@@ -82,11 +97,28 @@ def cluster_of(X: Any) -> Cluster | None:
     return None if client is None or client is False else Cluster(client, given.patience)
 
 
+def refuse_workers(X: Any, name: str) -> None:
+    """Refuse data that a client would have on workers, for a method that needs all of it here."""
+    if is_dask(X) and cluster_of(X) is not None:
+        raise ValueError(NOT_ON_WORKERS.format(name, "", ", if it fits into memory"))
+
+
 def computing(X: Any) -> AbstractContextManager[Any]:
     """Where what a fit to X has left on workers can be computed."""
     cluster = cluster_of(X) if is_dask(X) else None
     context: AbstractContextManager[Any] = nullcontext() if cluster is None else cluster.client.as_current()
     return context
+
+
+def brought(values: Any) -> Any:
+    """What a fit has left on workers, here; anything else as it is."""
+    if not is_dask(values):
+        return values
+    try:
+        return np.asarray(values)
+    except (CancelledError, ValueError) as error:
+        # Without any client, dask misses what the codes are made of.
+        raise ClusterError(CODES_GONE) from error
 
 
 def is_frame(X: Any) -> bool:
@@ -104,8 +136,7 @@ def as_chunks(X: Any) -> Any:
     if is_frame(X):
         _check_columns(X)
     chunks = X.to_dask_array(lengths=True) if is_frame(X) else X
-    if len(chunks.shape) != 2:
-        raise ValueError(f"Expected 2D array: X has {len(chunks.shape)} dimension(s), but samples × features has two.")
+    check_form(chunks)
     if any(math.isnan(size) for sizes in chunks.chunks for size in sizes):
         raise ValueError(UNKNOWN_SIZES)
     widths = chunks.chunks[1]
@@ -113,6 +144,20 @@ def as_chunks(X: Any) -> Any:
         few = ", ".join(map(str, widths[:4])) + (", …" if len(widths) > 4 else "")
         raise ValueError(REFUSED_COLUMNS.format(widths=few))
     return chunks
+
+
+def check_form(X: Any) -> None:
+    """Refuse what dask knows to be no table of numbers."""
+    X = collection_of(X)
+    if is_frame(X):
+        _check_columns(X)
+        return
+    if len(X.shape) != 2:
+        raise ValueError(f"Expected 2D array: X has {len(X.shape)} dimension(s), but samples × features has two.")
+    if X.dtype.kind not in "bfiu":
+        raise ValueError(f"X must hold numbers; its chunks have dtype {X.dtype}.")
+    if isinstance(X._meta, np.ma.MaskedArray):
+        raise TypeError(REFUSED_MASK)
 
 
 def _check_columns(X: Any) -> None:
@@ -155,15 +200,26 @@ class ChunkBlocks:
 
     def _computed(self, first: int, last: int) -> Any:
         """Some consecutive chunks, computed together."""
-        from .fetching import joined
+        from .fetching import joined, named
 
         import dask  # isort: skip
 
-        parts = dask.compute(*(self._chunks.blocks[number, 0] for number in range(first, last)))
+        lazy = [self._chunks.blocks[number, 0] for number in range(first, last)]
+        try:
+            parts = dask.compute(*lazy)
+        except Exception:
+            for number, part in enumerate(lazy, first):
+                with named(number, int(self._starts[number])):
+                    dask.compute(part)
+            raise
         return joined([self._checked(part, first + i) for i, part in enumerate(parts)])
 
     def _checked(self, chunk: Any, number: int) -> Any:
-        return of_size(as_block(chunk), int(self._starts[number]), int(self._starts[number + 1]), number)
+        from .fetching import named
+
+        start, stop = int(self._starts[number]), int(self._starts[number + 1])
+        with named(number, start):
+            return of_size(as_block(chunk), start, stop, number)
 
 
 class ChunkRows(ChunkBlocks):
@@ -217,6 +273,8 @@ def as_block(chunk: Any) -> Any:
     if hasattr(chunk, "to_scipy_sparse"):
         # An array of the library sparse.
         return chunk.to_scipy_sparse()
+    if isinstance(chunk, np.ma.MaskedArray):
+        raise TypeError(REFUSED_MASK)
     return chunk if sp.issparse(chunk) else np.asarray(chunk)
 
 

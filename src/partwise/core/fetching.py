@@ -93,7 +93,7 @@ class Fetcher:
         for rows in slices:
             # As many rows in every one but the last.
             number = rows.start // max(1, slices[0].stop - slices[0].start)
-            with _named(number, rows.start):
+            with named(number, rows.start):
                 blocks = iter(self.source.each(slices)) if blocks is None else blocks  # type: ignore[attr-defined]
                 block = next(blocks, None)
             if block is None:
@@ -108,7 +108,7 @@ class Fetcher:
             last = min(-(-span.stop // chunk) * chunk, self.shape[0])
             for at in range(span.start - span.start % chunk, last, n_rows):
                 end = min(at + n_rows, last)
-                with _named(number, at):
+                with named(number, at):
                     block = self.source.rows(at, end)  # type: ignore[attr-defined]
                 yield at, self._asked_for(block, number, slice(at, end))
                 number += 1
@@ -119,7 +119,7 @@ class Fetcher:
         at, size, begin = 0, 0, 0
         blocks = iter(self.source.blocks())
         for number in range(self.shape[0] + 1):
-            with _named(number, at):
+            with named(number, at):
                 block = next(blocks, None)
             if block is None:
                 break
@@ -206,7 +206,7 @@ def _canonical(block: Any, where: str) -> Any:
         raise BlockError(str(error)) from error
 
 
-class _named:
+class named:
     """Errors of a source reach the user with the number of the block."""
 
     def __init__(self, number: int, at: int):
@@ -216,7 +216,8 @@ class _named:
         return
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, Exception):
+        # A source of partwise's own may have named the block.
+        if isinstance(error, Exception) and not isinstance(error, BlockError):
             raise BlockError(
                 f"Block {self._number} of X (from row {self._at} on) cannot be read: {type(error).__name__}: {error}"
             ) from error

@@ -27,6 +27,11 @@ class RowMatrix(ABC):
 
     spread: ClassVar[bool] = False
 
+    @property
+    def across(self) -> bool:
+        """Whether its rows are in several parts on workers."""
+        return False
+
     @abstractmethod
     def positive(self, F: Array) -> Array:
         """S⁺ F."""

@@ -264,7 +264,9 @@ class SpreadOperand(Operand):
 
     def by_pieces(self, function: Callable[[Operand], Array], width: int) -> Any:
         """A function of the rows of every block, where they are."""
-        futures = self._X.cluster.each("applied", tasks.applied, self._X.blocks, function=function, kind=self._kind)
+        # It may hold components.
+        given = {"function": self._X.cluster.given(function), "kind": self._kind}
+        futures = self._X.cluster.each("applied", tasks.applied, self._X.blocks, **given)
         return SpreadRows(self._X, Leaf(futures, None, width, self.dtype))
 
     def take(self, rows: Array) -> Operand:

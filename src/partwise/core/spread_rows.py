@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from pickle import PicklingError
 from typing import Any
 
 import numpy as np
 
-from .cluster import Cluster
+from .cluster import Cluster, ClusterError
 from .dask_rows import ChunkBlocks, as_block, of_size
-from .fetching import BlockError, Fetcher, joined
+from .fetching import BlockError, Fetcher, joined, named
 from .reading import Facts, StoredRows, inspected
 from .rooms import Room
 from .spread import Leaf, SpreadRows, evaluated_alone, evaluated_block, written
 from .types import Array, IntArray
 from .units import scaled
+
+CANNOT_BE_SENT = (
+    "X cannot be sent to the workers: {}. Give a dask array whose chunks open what they read by themselves, or "
+    "partwise.blocks.DaskRows(X, client=False) to read X chunk by chunk on this machine."
+)
 
 
 class ClusterRows(StoredRows):
@@ -50,10 +56,20 @@ class ClusterRows(StoredRows):
             dask.delayed(_prepared, pure=False)(part, number, rows.start, rows.stop, described)
             for number, (part, rows) in enumerate(zip(source.delayed(), self.slices, strict=True))
         ]
-        self.blocks = list(self.cluster.client.compute(tasks))
+        try:
+            self.blocks = list(self.cluster.client.compute(tasks))
+        except (TypeError, PicklingError) as error:
+            raise ClusterError(CANNOT_BE_SENT.format(error.__cause__ or error)) from error
         starts = [rows.start for rows in self.slices]
         options: dict[str, Any] = {"dtype": self.dtype, "if_nan": if_nan, "if_negative": if_negative}
-        found: list[Facts] = self.cluster.results(self.cluster.each("facts", inspected, self.blocks, starts, **options))
+        futures = self.cluster.each("facts", inspected, self.blocks, starts, **options)
+        try:
+            found: list[Facts] = self.cluster.results(futures)
+        except ClusterError:
+            raise
+        except Exception:
+            self._name_broken()
+            raise
         kinds = {facts.sparse for facts in found}
         if len(kinds) > 1:
             odd = next(rows for rows, facts in zip(self.slices, found, strict=True) if facts.sparse != found[0].sparse)
@@ -62,6 +78,13 @@ class ClusterRows(StoredRows):
                 "not; chunks must be alike."
             )
         self._facts = Facts.of_all(found)
+
+    def _name_broken(self) -> None:
+        """Raise the error of a chunk that could not be computed, with its number."""
+        for number, (block, rows) in enumerate(zip(self.blocks, self.slices, strict=True)):
+            if block.status == "error":
+                with named(number, rows.start):
+                    raise block.exception()
 
     @property
     def in_order(self) -> bool:

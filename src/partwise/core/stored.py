@@ -33,7 +33,7 @@ PIECE_BYTES = 2**26
 
 NEEDS_MEMORY = (
     "X is read from where it is stored, block by block, but {} needs all of it in memory. Read it first if it fits, "
-    "for example X[:], or take a sample of the rows."
+    "for example X[:], or X.compute() of dask, or take a sample of the rows."
 )
 
 

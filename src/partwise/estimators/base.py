@@ -149,6 +149,7 @@ class BaseFactorization(
         spread = is_dask(X) and cluster_of(X) is not None
         if spread:
             self._check_workers()
+            self._check_beside(X, y, sample_weight)
         X, exponent = check_X(self, X, self.missing, reset=True, spread=spread)
         weight = check_sample_weight(sample_weight, X.shape[0], X.dtype)
         ranks = grids.get("n_components")

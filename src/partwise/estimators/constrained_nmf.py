@@ -196,6 +196,7 @@ class ConstrainedNMF(LabelledFactorization, StreamingFactorization):
         """Give every sample its group's code."""
         super()._settle(problem, minimum)
         self.embedding_ = self._ungrouped(self.embedding_)
+        self._slices = None
 
     def _ungrouped(self, codes: Any) -> Any:
         """The code of every sample, where the codes of the groups are."""

@@ -6,7 +6,7 @@ from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..clusters import Assignment
 from ..core import (
@@ -22,7 +22,7 @@ from ..core import (
     read_data,
     scaled,
 )
-from ..core.dask_rows import collection_of, is_dask, is_frame, mapped
+from ..core.dask_rows import check_form, collection_of, is_dask, is_frame, mapped
 from ..core.domains import NON_NEGATIVE, Domain
 from ..solvers import code_samples, coding_terms
 from ..terms import BetaDivergence
@@ -90,7 +90,7 @@ class FittedFactorization(TransformerMixin):
             Codes of a dask array are computed when they are asked for, chunk by chunk, where the chunks are.
         """
         if is_dask(X):
-            return mapped(X, self._sendable().transform, self.n_components_, _float_of(X))
+            return mapped(X, self._sendable(X).transform, self.n_components_, _float_of(X))
         new = self._checked_new(X)
         return new.room.kept(codes_outside(self._unit, self._code(new)))
 
@@ -207,14 +207,20 @@ class FittedFactorization(TransformerMixin):
             As for `transform`.
         """
         if is_dask(X):
-            model = self._sendable()
+            model = self._sendable(X)
             model._assignment = self._assignment.for_new()
             return mapped(X, model.predict, None, np.dtype(np.intp))
         return self._predict(X, self._code)
 
-    def _sendable(self) -> Self:
-        """The model without its training samples and what belongs to this process, for coding new samples elsewhere."""
+    def _sendable(self, X: Any) -> Self:
+        """The model without its training samples and what belongs to this process, for coding new samples elsewhere.
+
+        These are a dask array or DataFrame; what is known of it is checked now.
+        """
         check_is_fitted(self, "embedding_")
+        check_form(X)
+        X = collection_of(X)
+        validate_data(self, X._meta if is_frame(X) else X, reset=False, skip_check_array=True)
         model = copy(self)
         model.embedding_ = np.empty((0, self.n_components_), self.embedding_.dtype)
         # Attributes of this object alone, which hold training codes or what cannot be sent.

@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import Array, IntArray, one_thread
-from ..core.dask_rows import computing, is_dask, mapped
+from ..core.dask_rows import brought, computing, is_dask, mapped
 from ..graphs import check_labels
 from .base import BaseFactorization
 
@@ -84,7 +84,7 @@ class LabelledFactorization(BaseFactorization):
         See :meth:`predict_classes` for the meaning of nearest.
         """
         known = self._fitted_classes()
-        found = known.predict(np.asarray(self._assignment.codes[-len(self.embedding_) :]))
+        found = known.predict(np.asarray(brought(self._assignment.codes[-len(self.embedding_) :])))
         labelled = known.groups >= 0
         found[labelled] = known.classes[known.groups[labelled]]
         return found
@@ -105,7 +105,7 @@ class LabelledFactorization(BaseFactorization):
             Elements of `classes_`.
         """
         if is_dask(X):
-            return mapped(X, self._sendable().predict_classes, None, self._fitted_classes().classes.dtype)
+            return mapped(X, self._sendable(X).predict_classes, None, self._fitted_classes().classes.dtype)
         known, new = self._fitted_classes(), self._checked_new(X)
         return known.predict(self._clustered(self._code(new), new))
 

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core import Missing, Objective, Operand, State, Term, as_operand
+from ..core.dask_rows import NOT_ON_WORKERS, as_chunks, is_frame
 from ..core.domains import NON_NEGATIVE, Domain, Free, UnitNorm
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
 from ..core.units import Powers, Unit, Unscalable
 from ..solvers import NamedStart, Options, Problem, Solver, Start, choose_solver, codes_power, normalise
-from .validation import check_factors, refuse_unknown, what_is_missing
+from .validation import check_factors, check_sample_weight, check_weight_there, refuse_unknown, what_is_missing
 
 
 class Posing(ABC):
@@ -70,18 +71,24 @@ class Posing(ABC):
         if isinstance(self.init, str) and self.init == "spectral":
             odd.append("init='spectral'")
         if not self._takes_workers or odd:
-            raise ValueError(
-                f"{type(self).__name__} cannot be fitted on the workers of a cluster"
-                f"{f' with {odd[0]}' if self._takes_workers else ''}. Give partwise.blocks.DaskRows(X, client=False) "
-                "to read X chunk by chunk on this machine."
-            )
+            how = ", chunk by chunk" if getattr(self, "_takes_blocks", False) else ", if it fits into memory"
+            why = f" with {odd[0]}" if self._takes_workers else ""
+            raise ValueError(NOT_ON_WORKERS.format(type(self).__name__, why, how))
+
+    def _check_beside(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Refuse weights and labels that do not fit the rows of a dask array, before these are computed."""
+        # The rows of a DataFrame are not known.
+        if not is_frame(X):
+            n_samples = as_chunks(X).shape[0]
+            check_weight_there(check_sample_weight(sample_weight, n_samples, np.float64))
+            self._labels(y, n_samples)
 
     def _operand(self, X: Any, weight: Array | None) -> Operand:
         """Checked data as solvers see them, with the weights that samples have in the fit."""
         operand = self._weighed(as_operand(X, what_is_missing(X, self.missing), weight))
         refuse_unknown(operand)
-        if operand.spread and weight is not None and not weight.all():
-            raise ValueError("Samples of weight zero cannot be on workers. Leave these rows out of X.")
+        if operand.spread:
+            check_weight_there(weight)
         return operand
 
     def _powers(self, terms: Sequence[Term]) -> Powers:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..clusters import Assignment
 from ..core import Array, IntArray, Term, Unit, as_operand
+from ..core.dask_rows import refuse_workers
 from ..persistence import Persistent
 from .options import Count, RandomState
 from .parameters import Parametrised
@@ -45,6 +46,7 @@ class BaseEmbeddingClustering(ExplainsNames, Persistent, Parametrised, ClusterMi
     def _checked(self, X: Any, min_samples: int = 1) -> tuple[Any, int]:
         """Data with enough samples for the clusters, and the power of two by which they are scaled."""
         self._validate_params()
+        refuse_workers(X, type(self).__name__)
         X, exponent = check_X(self, X, None, reset=True, min_samples=min_samples)
         if self.n_components > X.shape[0]:
             raise ValueError(f"n_components={self.n_components} clusters need as many samples; X has {X.shape[0]}.")

@@ -161,6 +161,12 @@ def check_sample_weight(sample_weight: Any, n_samples: int, dtype: Any) -> Array
     return weight.astype(dtype)
 
 
+def check_weight_there(weight: Array | None) -> None:
+    """Refuse weights of samples on workers that are zero."""
+    if weight is not None and not weight.all():
+        raise ValueError("Samples of weight zero cannot be on workers. Leave these rows out of X.")
+
+
 def check_factors(
     init: Any, shape: tuple[int, int], n_components: int, dtype: Any, signed: bool = False
 ) -> tuple[Array, Array]:

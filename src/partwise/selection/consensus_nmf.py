@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.dask_rows import refuse_workers
 from ..core.interruption import fit_whole
 from ..core.storage import as_operand
 from ..core.types import Array, IntArray
@@ -165,6 +166,7 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         self
         """
         ranks = self._checked()
+        refuse_workers(X, type(self).__name__)
         rng = check_random_state(self.random_state)
         # The least of them is where a mask or too many seeds are refused.
         base = clone(self.estimator).set_params(n_components=min(ranks))

@@ -15,7 +15,6 @@ import numpy as np
 from ..core.objective import Objective
 from ..core.row_pass import RowPass
 from ..core.rows import RowMatrix
-from ..core.spread_links import SpreadMatrix
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
 from .extrapolation import Extrapolating
@@ -97,7 +96,7 @@ class Coordinate(Extrapolating):
     def _code_once(self, state: State, beta: float) -> Steps[tuple[State, Array]]:
         system = self._system(state, CODES)
         last, passes = self._last.get(CODES) if beta else None, self._passes
-        links = tuple(S for S in system.coupled if isinstance(S, SpreadMatrix))
+        links = tuple(S for S in system.coupled if S.spread)
         if (system.coupled or not system.data.any()) and not links:
             yield wanted(self._objective, state, CODES)
             W = self._descend(system, state, CODES, passes)
