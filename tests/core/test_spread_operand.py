@@ -140,7 +140,7 @@ def test_samples_of_a_class_share_their_code(client, X):
     codes = np.asarray(fitted.embedding_)
     assert (codes[y == 2] == codes[350]).all()
     np.testing.assert_allclose(codes, held.embedding_, atol=1e-2 * codes.max())
-    assert fitted.objective_ == pytest.approx(held.objective_, rel=1e-5)
+    assert fitted.objective_ == pytest.approx(held.objective_, rel=1e-4)
     assert fitted.history_["within classes"][-1] == pytest.approx(held.history_["within classes"][-1])
     assert (fitted.transduction_ == held.transduction_).mean() > 0.99
 

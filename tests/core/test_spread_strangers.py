@@ -1,7 +1,9 @@
 """What strangers give to a fit on workers, in which order it is refused, and what they do with the model afterwards."""
 
 import asyncio
+import gc
 import pickle
+import time
 from threading import Lock
 
 import numpy as np
@@ -14,6 +16,7 @@ from partwise import (
     ConstrainedNMF,
     ConvexNMF,
     GraphNMF,
+    GroupNMF,
     LatentSemanticKMeans,
     LocalCoordinateNMF,
     LocalLearningNMF,
@@ -94,11 +97,11 @@ def test_codes_that_are_gone_with_their_client(workers, tmp_path):
         (lambda: ConstrainedNMF(3).fit(chunks(), Y[:7]), "7 labels and X has 120 samples"),
         (lambda: clone(MODEL).fit(da.ma.masked_greater(chunks(), 1.0)), "whose mask would be ignored"),
         (lambda: clone(MODEL).fit(chunks().astype(complex)), "chunks have dtype complex128"),
-        (lambda: NMF(3, fixed_components=X[:1]).fit(chunks()), "fixed entries .*, chunk by chunk"),
-        (lambda: ConvexNMF(3).fit(chunks()), "ConvexNMF cannot be .*client=False.*, if it fits into memory"),
-        (lambda: LatentSemanticKMeans(3).fit(chunks()), "LatentSemanticKMeans cannot be .*client=False"),
-        (lambda: NormalizedCut(3).fit(chunks()), "NormalizedCut cannot be .*client=False"),
-        (lambda: ConsensusNMF(NMF(3)).fit(chunks()), "ConsensusNMF cannot be .*client=False"),
+        (lambda: NMF(3, fixed_components=X[:1]).fit(chunks()), "fixed entries .*client=False.* chunk by chunk"),
+        (lambda: ConvexNMF(3).fit(chunks()), r"ConvexNMF cannot be .*X\.compute\(\)"),
+        (lambda: LatentSemanticKMeans(3).fit(chunks()), r"LatentSemanticKMeans cannot be .*X\.compute\(\)"),
+        (lambda: NormalizedCut(3).fit(chunks()), r"NormalizedCut cannot be .*X\.compute\(\)"),
+        (lambda: ConsensusNMF(NMF(3)).fit(chunks()), r"ConsensusNMF cannot be .*X\.compute\(\)"),
         (lambda: DaskRows(chunks(), "tcp://127.0.0.1:8786"), "must be a distributed.Client or False, not 'tcp"),
     ],
 )
@@ -136,6 +139,29 @@ def test_a_chunk_that_cannot_be_computed_is_named(client):
         for where in (client, False):
             with pytest.raises(BlockError, match=rf"Block 3 of X \(from row 120 on\) cannot be read.*{words}"):
                 clone(MODEL).fit(DaskRows(broken, where))
+
+
+def test_nothing_stays_on_workers_after_a_fit(workers):
+    """A client keeps errors of tasks, and their tracebacks keep futures."""
+    one = workers(1)
+    broken = da.concatenate([chunks(), da.from_delayed(dask.delayed(fail)(), (20, 15), float)])
+    clone(MODEL).fit(DaskRows(chunks(), one))
+    for bad, words in ((chunks(X - 1), "Negative values"), (broken, "the disk is gone")):
+        with pytest.raises((ValueError, BlockError), match=words) as refusal:
+            clone(MODEL).fit(DaskRows(bad, one))
+        del refusal
+    # The scheduler forgets what nobody needs a little later.
+    until = time.monotonic() + 10
+    while one.futures and time.monotonic() < until:
+        gc.collect()
+        time.sleep(0.02)
+    assert not one.futures
+
+
+def test_codes_of_groups_are_lazy(client):
+    model = GroupNMF(2, random_state=0, max_iter=3, tol=0).fit(X, groups=np.arange(120) % 2)
+    np.testing.assert_allclose(model.transform(chunks()).compute(), model.transform(X), atol=1e-8)
+    np.testing.assert_array_equal(model.predict(chunks()).compute(), model.predict(X))
 
 
 @pytest.mark.filterwarnings("ignore")

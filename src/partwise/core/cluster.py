@@ -134,6 +134,15 @@ class Cluster:
 
     def results(self, futures: Sequence[Any]) -> list[Any]:
         """What tasks give; waits as long as there are workers, or some are to be expected."""
+        try:
+            return self._gathered(futures)
+        except Exception:
+            # A client keeps the error of a task, and its traceback all that the fit has on workers.
+            for future in futures:
+                future.release()
+            raise
+
+    def _gathered(self, futures: Sequence[Any]) -> list[Any]:
         from distributed import KilledWorker, wait
 
         self._alone_since = None

@@ -23,10 +23,9 @@ REFUSED_COLUMNS = (
     "X is split by columns as well: its chunks have {widths} columns. A sample must lie in one chunk: use "
     "X.rechunk({{0: 'auto', 1: -1}})."
 )
-NOT_ON_WORKERS = (
-    "{} cannot be fitted on the workers of a cluster{}. Give partwise.blocks.DaskRows(X, client=False) to read X on "
-    "this machine{}."
-)
+NOT_ON_WORKERS = "{} cannot be fitted on the workers of a cluster{}. {}"
+READ_HERE = "Give partwise.blocks.DaskRows(X, client=False) to read X chunk by chunk on this machine."
+HOLD_HERE = "Give X.compute(), if X fits into the memory of this machine."
 REFUSED_MASK = (
     "X is made of numpy masked arrays, whose mask would be ignored. Give dask.array.ma.filled(X, numpy.nan), and "
     "missing='nan' to an estimator that has it."
@@ -100,7 +99,7 @@ def cluster_of(X: Any) -> Cluster | None:
 def refuse_workers(X: Any, name: str) -> None:
     """Refuse data that a client would have on workers, for a method that needs all of it here."""
     if is_dask(X) and cluster_of(X) is not None:
-        raise ValueError(NOT_ON_WORKERS.format(name, "", ", if it fits into memory"))
+        raise ValueError(NOT_ON_WORKERS.format(name, "", HOLD_HERE))
 
 
 def computing(X: Any) -> AbstractContextManager[Any]:

@@ -83,8 +83,12 @@ class ClusterRows(StoredRows):
         """Raise the error of a chunk that could not be computed, with its number."""
         for number, (block, rows) in enumerate(zip(self.blocks, self.slices, strict=True)):
             if block.status == "error":
+                error = block.exception()
+                # As in `Cluster.results`.
+                for each in self.blocks:
+                    each.release()
                 with named(number, rows.start):
-                    raise block.exception()
+                    raise error
 
     @property
     def in_order(self) -> bool:

@@ -132,6 +132,8 @@ class GroupedCodes(KnownComponents):
         -------
         W : ndarray of shape (n_samples, `n_components_`)
         """
+        if groups is None:
+            return super().transform(X)
         new = self._checked_new(X)
         return codes_outside(self._unit, self._code_grouped(new, groups))
 
@@ -148,6 +150,8 @@ class GroupedCodes(KnownComponents):
         -------
         labels : ndarray of int, shape (n_samples,)
         """
+        if groups is None:
+            return super().predict(X)
         return self._predict(X, lambda new: self._code_grouped(new, groups))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> float:

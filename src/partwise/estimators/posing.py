@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core import Missing, Objective, Operand, State, Term, as_operand
-from ..core.dask_rows import NOT_ON_WORKERS, as_chunks, is_frame
+from ..core.dask_rows import HOLD_HERE, NOT_ON_WORKERS, READ_HERE, as_chunks, is_frame
 from ..core.domains import NON_NEGATIVE, Domain, Free, UnitNorm
 from ..core.types import CODES, COMPONENTS, Array, Factor, IntArray
 from ..core.units import Powers, Unit, Unscalable
@@ -71,9 +71,9 @@ class Posing(ABC):
         if isinstance(self.init, str) and self.init == "spectral":
             odd.append("init='spectral'")
         if not self._takes_workers or odd:
-            how = ", chunk by chunk" if getattr(self, "_takes_blocks", False) else ", if it fits into memory"
             why = f" with {odd[0]}" if self._takes_workers else ""
-            raise ValueError(NOT_ON_WORKERS.format(type(self).__name__, why, how))
+            instead = READ_HERE if getattr(self, "_takes_blocks", False) else HOLD_HERE
+            raise ValueError(NOT_ON_WORKERS.format(type(self).__name__, why, instead))
 
     def _check_beside(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Refuse weights and labels that do not fit the rows of a dask array, before these are computed."""
