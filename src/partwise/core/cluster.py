@@ -162,7 +162,8 @@ class Cluster:
                 self._check_open()
                 raise ClusterError(
                     "Data of the fit were lost with their worker, and cannot be computed again: X was put on the "
-                    "workers by hand (scatter), or its futures were cancelled. Give a dask array that knows its source."
+                    "workers by hand (scatter), or its futures were cancelled, as client.restart() does. Give a dask "
+                    "array that knows its source."
                 ) from error
             except ImportError as error:
                 raise ClusterError(f"A worker lacks what this process has: {error}.") from error
