@@ -1,7 +1,8 @@
 """Sweeps that go a step further: both factors are extrapolated along their last step (Ang & Gillis 2019).
 
 If the objective rises, the sweep is undone and the next one runs without extrapolation, which cannot rise. The kept
-pair is (extrapolated codes, new components): its objective comes free from what a sweep computes.
+pair is (extrapolated codes, new components): its objective comes free from what a sweep computes. Where both factors
+are penalised, a sweep begins at the best scale between them (`solvers.balance`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from ..core.objective import Objective
 from ..core.rounding import noise
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
+from .balance import Balance
 from .point import Point, Remembering, entered
+from .scale import rescaled
 from .steps import Steps
 
 BETA_START, BETA_GROWTH, BETA_SHRINK, CEILING_GROWTH = 0.5, 1.05, 1.5, 1.01
@@ -44,6 +47,7 @@ class Extrapolating(Remembering, ABC):
 
     def __init__(self, objective: Objective):
         self._objective = objective
+        self._balance = Balance(objective)
         self.stalled = False
         self._sweeps = 0
         self._beta = BETA_START
@@ -79,7 +83,8 @@ class Extrapolating(Remembering, ABC):
         """Codes, then components, each extrapolated unless the last sweep was rejected."""
         self._sweeps += 1
         careful = self._ahead is None
-        ahead = point.state if self._ahead is None else self._ahead
+        ahead = self._balanced(point.state if self._ahead is None else self._ahead)
+        before = ahead.Ht if careful else self._last[COMPONENTS]
         candidate, W = yield from self._code(ahead, 0.0 if careful else self._beta)
         candidate = yield from self._improve_components(candidate)
         new = Point.at(self._objective, candidate)
@@ -89,8 +94,7 @@ class Extrapolating(Remembering, ABC):
             self._reject(careful)
             return point
         self.stalled = False
-        before, Ht = point.state.Ht if careful else self._last[COMPONENTS], candidate.Ht
-        self._ahead = None
+        self._ahead, Ht = None, candidate.Ht
         if not self._is_gentle(self._sweeps + 1):
             self._ahead = candidate.replace(COMPONENTS, self._components_ahead(Ht, before))
         self._last = {CODES: W, COMPONENTS: Ht}
@@ -98,6 +102,17 @@ class Extrapolating(Remembering, ABC):
             self._beta = min(self._beta * BETA_GROWTH, self._ceiling)
             self._ceiling = min(self._ceiling * CEILING_GROWTH, 1.0)
         return new
+
+    def _balanced(self, ahead: State) -> State:
+        """Where a sweep starts, at the best scale between the factors; the last factors follow."""
+        lengths = self._balance.lengths(ahead)
+        if lengths is None:
+            return ahead
+        if self._last:
+            last = ahead.replace(CODES, self._last[CODES]).replace(COMPONENTS, self._last[COMPONENTS])
+            last = rescaled(last, COMPONENTS, lengths)
+            self._last = {CODES: last.W, COMPONENTS: last.Ht}
+        return rescaled(ahead, COMPONENTS, lengths)
 
     def _memory(self, state: State, last: Array | None) -> tuple[Array, ...]:
         """Memory for the codes before extrapolation, and for those after it."""

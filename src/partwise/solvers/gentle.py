@@ -13,6 +13,7 @@ import numpy as np
 from ..core.objective import Objective
 from ..core.state import State
 from ..core.types import Array, Factor
+from .balance import Balance
 from .multiplicative import Multiplicative, ratio, without_dust
 from .point import Point
 from .steps import Steps
@@ -65,10 +66,12 @@ class Hastened(Gentle):
 
     def __init__(self, objective: Objective):
         super().__init__(objective)
+        self._balance = Balance(objective)
         self._haste = 1.0
 
     def steps(self, point: Point) -> Steps[Point]:
-        """A sweep to a power; if that would rise, an ordinary one."""
+        """A sweep to a power, from the best scale between the factors; if that would rise, an ordinary one."""
+        point = Point(self._balance.balanced(point.state), point.values)
         new = yield from super().steps(point)
         if new is not point:
             self._haste = min(self._haste * GROWTH, MOST_HASTE)

@@ -109,6 +109,7 @@ class BoundDivergence(BoundTerm):
 
     name = "fit"
     offers_quadratic = False
+    scale_free = True
 
     def __init__(self, X: Operand, beta: float, sample_weight: Array | None = None, weights: Any = None):
         self.beta = beta
