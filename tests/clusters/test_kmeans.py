@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from partwise.clusters import cluster, kmeans
+from partwise.clusters import Assignment, cluster, kmeans
 
 
 def spread(X, centres, weight=1.0):
@@ -46,3 +46,14 @@ def test_rare_samples_are_not_left_out(monkeypatch):
     X[777] = 5
     labels, _ = cluster(X, 3, 4, 0)
     assert len(np.unique(labels)) == 3
+
+
+@pytest.mark.parametrize(("dtype", "size"), [(np.float32, 1e18), (np.float64, 1e36)])
+def test_scikit_learn_says_nothing_of_clusters_lost_to_rounding(dtype, size):
+    """It blames duplicates, which there are none of; the model says how many clusters there are."""
+    codes = np.random.RandomState(0).rand(120, 4).astype(dtype)
+    codes[0] *= dtype(size)
+    codes[1] *= dtype(size**0.5)
+    with pytest.warns(UserWarning, match="The codes give 3 clusters") as caught:
+        Assignment(codes, "kmeans", 0).predict(codes)
+    assert len(caught) == 1

@@ -300,3 +300,30 @@ def test_markers_are_features_of_their_component_alone():
 def test_markers_that_cannot_be(markers, message):
     with pytest.raises(ValueError, match=message):
         marker_mask(markers, NAMES, 4)
+
+
+CLOSED = np.ones((3, 12), bool)
+CLOSED[:, 5] = False
+FORMS = {
+    "dense": (np.asarray, None),
+    "sparse": (sp.csr_array, None),
+    "holes": (lambda X: np.where(np.eye(30, 12, dtype=bool), np.nan, X), "nan"),
+    "sparse holes": (lambda X: sp.csr_array(np.where(np.eye(30, 12, dtype=bool), np.nan, X)), "nan"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("known", ["component_mask", "fixed_components"])
+@pytest.mark.parametrize("loss", ["itakura-saito", 0.5, "kullback-leibler", "negative-binomial", 1.5, "huber"])
+def test_positive_features_that_no_component_may_have(loss, known, form):
+    """With β < 1 the loss is infinite at zero, and nothing else would count; features that are zero are no matter."""
+    make, missing = FORMS[form]
+    model = NMF(3, loss=loss, missing=missing, max_iter=3, tol=0, random_state=0)
+    model.set_params(**{known: CLOSED if known == "component_mask" else CLOSED.astype(float)})
+    if loss in ("itakura-saito", 0.5):
+        with pytest.raises(ValueError, match=r"is infinite in 1 features \(5\): X is positive there"):
+            model.fit(make(X))
+    else:
+        assert np.isfinite(model.fit(make(X)).objective_)
+    if loss != "itakura-saito":
+        assert np.isfinite(model.fit(make(np.where(CLOSED[0], X, 0))).objective_)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from ..core.distinct import count_distinct
 from ..core.types import Array, IntArray
+from ..core.warn import libraries_muted
 
 # The least relative movement of the centres, scikit-learn's default.
 TOLERANCE = 1e-4
@@ -47,12 +48,18 @@ def cluster(
     size = max(PART_ROWS, ROWS_PER_CLUSTER * n_clusters) if len(order) >= MANY_ROWS else len(order)
     part = order[:: max(1, len(order) // size)]
     if n_starts > 1 and len(part) < len(order) and count_distinct(X[part], n_clusters) == n_clusters:
-        best = KMeans(**settings, **starts).fit(X[part], sample_weight=_weight_of(part, sample_weight))
+        best = _fitted(KMeans(**settings, **starts), X[part], _weight_of(part, sample_weight))
         starts = {"n_init": 1, "init": best.cluster_centers_}
-    kmeans = KMeans(**settings, **starts).fit(X[order], sample_weight=_weight_of(order, sample_weight))
+    kmeans = _fitted(KMeans(**settings, **starts), X[order], _weight_of(order, sample_weight))
     labels = np.empty(X.shape[0], np.intp)
     labels[order] = kmeans.labels_
     return labels, kmeans.cluster_centers_
+
+
+def _fitted(kmeans: Any, X: Any, weight: Array | None) -> Any:
+    """The fitted k-means, without its guess why there are fewer clusters: rounding, and not only duplicates."""
+    with libraries_muted:
+        return kmeans.fit(X, sample_weight=weight)
 
 
 def _weight_of(rows: IntArray, weight: Array | None) -> Array | None:

@@ -58,7 +58,8 @@ class _LibrariesMuted:
                 self._filters.__exit__(None, None, None)
 
 
-_libraries_muted = _LibrariesMuted()
+# A context that mutes warnings of libraries about their own lines.
+libraries_muted = _LibrariesMuted()
 
 
 @contextmanager
@@ -66,7 +67,7 @@ def quiet() -> Iterator[None]:
     """Mute our own warnings in this thread, and those of libraries about their own lines."""
     token = _quiet.set(True)
     try:
-        with _libraries_muted:
+        with libraries_muted:
             yield
     finally:
         _quiet.reset(token)

@@ -29,6 +29,7 @@ from .sklearn_bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Clust
 from .sklearn_names import ExplainsNames
 from .units import chosen_unit, grids_inside, selection_inside, selection_outside
 from .validation import (
+    check_closed,
     check_sample_weight,
     check_size,
     check_X,
@@ -217,6 +218,7 @@ class BaseFactorization(
         X = problem.X
         # Domains refuse bad data before graphs are built.
         coding_domain = problem.bound_domains[CODES].for_new()
+        check_closed(problem)
         for term in problem.bound:
             term.consider(problem.n_components)
         coupled = problem.couples_samples

@@ -7,8 +7,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import get_tags
 
-from ..core import Array, Missing, Operand, StoredRows, check_fits, has_nan, read_data, values_of
+from ..core import COMPONENTS, Array, Missing, Operand, StoredRows, check_fits, has_nan, read_data, values_of
+from ..core.fixed import Fixed
 from ..core.warn import warn
+from ..solvers import Problem
+from ..terms import BetaDivergence
 from ..terms.entries import known_counts
 
 NEGATIVE = (
@@ -85,8 +88,39 @@ def warn_unknown(X: Operand, samples: str = "get zero codes", features: str | No
     for things, counts, fate in (("samples", by_sample, samples), ("features", by_feature, features)):
         never = np.flatnonzero(counts == 0)
         if len(never) and fate is not None:
-            first = ", ".join(map(str, never[:5])) + (", …" if len(never) > 5 else "")
-            warn(f"Nothing is observed of {len(never)} {things} ({first}); they {fate}.")
+            warn(f"Nothing is observed of {len(never)} {things} ({_listed(never)}); they {fate}.")
+
+
+def check_closed(problem: Problem) -> None:
+    """Refuse positive features that are zero in every component, if the loss would be infinite there.
+
+    Computations keep it finite, and with the Kullback–Leibler divergence it is a constant of the size of X. With β < 1
+    it is so large that nothing else would count.
+    """
+    domain, X = problem.bound_domains[COMPONENTS], problem.X
+    beta = min((term.order for term in problem.fits if isinstance(term, BetaDivergence)), default=2.0)
+    if beta >= 1 or not isinstance(domain, Fixed):
+        return
+    closed = ~domain.put(np.ones((X.shape[1], problem.n_components), X.dtype), COMPONENTS).any(axis=1)
+    bad = np.flatnonzero(closed & np.any(X.over_rows(_positive_in), axis=0)) if closed.any() else ()
+    if len(bad):
+        raise ValueError(
+            f"The β-divergence with β = {beta:g} is infinite in {len(bad)} features ({_listed(bad)}): X is positive "
+            "there, but every component is held at zero. Let a component have them, leave them out, or use β ≥ 1, for "
+            "example loss='kullback-leibler'."
+        )
+
+
+def _positive_in(x: Any) -> Array:
+    """Which features are positive in some rows."""
+    if not sp.issparse(x):
+        return np.asarray((x > 0).any(axis=0))
+    return np.bincount(x.indices[x.data > 0], minlength=x.shape[1]) > 0
+
+
+def _listed(places: Any) -> str:
+    """The first of some numbers."""
+    return ", ".join(map(str, places[:5])) + (", …" if len(places) > 5 else "")
 
 
 def _extremes(X: Any) -> tuple[float, float]:
