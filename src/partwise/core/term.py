@@ -154,8 +154,8 @@ class BoundTerm(ABC):
     multiplies : bool
         Every step needs the product of X and the other factor, which several fits can make in one.
     from_residuals : bool
-        The value is summed over residuals, entry by entry. Its rounding error is relative to itself, and not, as for a
-        difference of products, to the squared norm of the data.
+        The value is summed over residuals, or over entries of a factor. Its rounding error is relative to itself, and
+        not, as for a difference of products, to the squared norm of the data.
     offers_logarithms : bool
         Whether :meth:`logarithmic` describes the term fully.
     offers_entrywise : bool
@@ -187,7 +187,7 @@ class BoundTerm(ABC):
     majorised: ClassVar[bool] = False
     n_tangents: int = 1
     multiplies: ClassVar[bool] = False
-    from_residuals: ClassVar[bool] = False
+    from_residuals: bool = False
     offers_logarithms: ClassVar[bool] = False
     offers_entrywise: bool = False
     fits_in_blocks: bool = False

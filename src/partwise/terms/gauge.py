@@ -32,6 +32,7 @@ class Gauged(BoundTerm):
         self.penalty = penalty
         self.name = penalty.name
         self.offers_entries = penalty.offers_entries
+        self.from_residuals = penalty.from_residuals
 
     def value(self, state: State) -> float:
         """Σ_j c_jᵈ penalty_j."""

@@ -183,6 +183,8 @@ class BoundNeighborGraph(BoundSmoothness):
     origin : GraphOrigin
     """
 
+    from_residuals = True
+
     def __init__(
         self,
         edges: Any,

@@ -91,6 +91,8 @@ class L2(_Norm):
 
 
 class _BoundNorm(BoundPenalty):
+    from_residuals = True
+
     def __init__(self, strengths: Array, row_weight: Array | None, factor: Factor):
         # One for all components, or one for each.
         self.strengths = strengths

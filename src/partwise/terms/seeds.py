@@ -73,6 +73,7 @@ class BoundSeeds(BoundTerm):
 
     name = "seeds"
     scale_free = True
+    from_residuals = True
 
     def __init__(self, strength: float, directions: Array, sample_weight: Array | None):
         self.strength = strength
