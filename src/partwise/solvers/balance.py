@@ -50,11 +50,13 @@ class Balance:
             slopes.append(sum(term.degree * term.column_values(state[factor]) for term in own))
             degrees.append(max(term.degree for term in own))
         a, b = slopes
-        movable = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b)
+        # A quotient does not depend on the unit of X, to the last digit.
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            quotients = b / a
+        movable = np.isfinite(quotients) & (quotients > 0)
         for factor in FACTORS:
             movable &= self._domains[factor].stretchable(state[factor], factor)
-        steps = np.log(np.where(movable, b, 1)) - np.log(np.where(movable, a, 1))
-        steps /= sum(degrees)
+        steps = np.log(np.where(movable, quotients, 1)) / sum(degrees)
         far = np.abs(steps) > NEAR
         return np.exp(np.where(far, steps, 0)) if far.any() else None
 
