@@ -73,6 +73,8 @@ def test_bad_parameters(estimator, parameters, message):
         (np.full(12, np.nan), "finite"),
         (np.zeros(12), "at least one"),
         (np.array(["a"] * 12), "numbers"),
+        (np.full(12, 1e300), "must lie between 1e-154 and 1e.154"),
+        (np.full(12, 1e-300), "must lie between 1e-154 and 1e.154"),
     ],
 )
 def test_bad_sample_weight(estimator, weight, message):

@@ -145,11 +145,19 @@ def test_memory_follows_what_is_observed():
 
 @pytest.mark.parametrize(
     ("weights", "message"),
-    [(np.ones((3, 3)), "They must agree"), (-np.ones((N, M)), "non-negative"), (np.zeros((N, M)), "Nothing of X")],
+    [
+        (np.ones((3, 3)), "They must agree"),
+        (-np.ones((N, M)), "non-negative"),
+        (np.zeros((N, M)), "Nothing of X"),
+        (np.full((N, M), 1e20), "The largest of weights is 1e.20; in float32 it must lie between 1e-19 and 2e.19"),
+        (np.full((N, M), 1e-20), "The largest of weights is 1e-20"),
+        (sp.csr_array(np.full((N, M), 1e20)), "The largest of weights is 1e.20"),
+    ],
+    ids=["shape", "negative", "zero", "large", "small", "large and sparse"],
 )
 def test_bad_weights(weights, message):
     with pytest.raises(ValueError, match=message):
-        WeightedNMF(2, weights=weights).fit(X)
+        WeightedNMF(2, weights=weights).fit(X.astype(np.float32))
 
 
 def test_starts_that_need_complete_data_are_refused():

@@ -12,7 +12,7 @@ from ..core.fixed import Fixed
 from ..core.warn import warn
 from ..solvers import Problem
 from ..terms import BetaDivergence
-from ..terms.entries import known_counts
+from ..terms.entries import check_size_of_weights, known_counts
 
 NEGATIVE = (
     "Negative values in data passed to {name}{where}; X must be non-negative. SemiNMF and ConvexNMF take data of "
@@ -192,6 +192,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int, dtype: Any) -> Array
         raise ValueError("sample_weight must be finite and non-negative.")
     if not (weight > 0).any():
         raise ValueError("sample_weight is zero for every sample; at least one must count.")
+    check_size_of_weights("sample_weight", weight, dtype)
     return weight.astype(dtype)
 
 

@@ -66,7 +66,19 @@ def check_weights(weights: Any, X: Operand) -> Any:
         raise ValueError(f"Element weights have shape {weights.shape}; X has shape {X.shape}. They must agree.")
     if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError("Element weights must be finite and non-negative; use 0 to hide an entry.")
+    check_size_of_weights("weights", values, X.dtype)
     return weights
+
+
+def check_size_of_weights(name: str, values: Array, dtype: Any) -> None:
+    """Refuse weights whose largest is so large or so small that sums of weighted squares are no numbers."""
+    limits, largest = np.finfo(dtype), float(np.max(values, initial=0))
+    lowest, highest = float(limits.tiny) ** 0.5, float(limits.max) ** 0.5
+    if largest and not lowest <= largest <= highest:
+        raise ValueError(
+            f"The largest of {name} is {largest:.3g}; in {limits.dtype} it must lie between {lowest:.0e} and "
+            f"{highest:.0e}. Divide all of them by a power of ten."
+        )
 
 
 def observed_entries(X: Operand, weights: Any) -> Observed | None:
