@@ -266,6 +266,8 @@ class Entrywise:
         Far below every y that matters.
     key : hashable, optional
         Under which a state remembers the value.
+    concave : bool
+        Whether d is concave where x is zero, so that rows may come near saddle points.
     """
 
     tiles: Tiles
@@ -276,6 +278,7 @@ class Entrywise:
     size: float
     floor: float
     key: Hashable = None
+    concave: bool = False
 
     def rows(self, factor: Factor, rows: Any) -> EntryRows:
         """Some rows of a factor, chosen by a slice or an array."""

@@ -28,7 +28,9 @@ from .systems import system_of
 # Passes over the quadratic model, which need not be solved more exactly than it holds; and over that of a bold step.
 MODEL_PASSES, BOLD_PASSES = (10, 1e-3), (100, 1e-6)
 # Most steps on a row. One whose promise is below this power of the tolerance ends where it falls by less than a tenth.
-MOST_STEPS, NEAR, SLOWEST = 100, 0.75, 0.9
+MOST_STEPS, NEAR, SLOWEST = 100, 0.5, 0.9
+# Near a saddle point steps promise little as well: where there may be one, near is nearer.
+NEAR_SADDLES = 0.75
 # Rows on which steps are repeated together: the last ones that move should share a block.
 REPEATED_ROWS = 2048
 # Second derivatives count at least as this share of their bounds. A bold step gains at least this share of what it
@@ -96,9 +98,10 @@ class EntrySteps:
         """Steps on every row until one promises no more than `tolerance` times the row's curvature.
 
         A row that is near that and hardly comes nearer, since its system is almost singular, ends there; not one whose
-        promises grow, which leaves a place where its objective is concave. All steps are bold, except that some gentle
-        ones may come first: from an arbitrary start they lead to better minima.
+        promises grow, if its objective may be concave. All steps are bold, except that some gentle ones may come first:
+        from an arbitrary start they lead to better minima.
         """
+        near = tolerance ** (NEAR_SADDLES if self._form.concave else NEAR)
 
         def repeat(rows: slice) -> None:
             going, last = np.arange(rows.start, rows.stop), np.full(len(self.F), np.inf)
@@ -106,8 +109,9 @@ class EntrySteps:
                 left = [going[:0]]
                 for block in self._blocks(going, wide=True):
                     promised, size = self._step(block, 0.0, boldly=turn >= gentle)
-                    slow = (promised > SLOWEST * last[block]) & (promised <= last[block])
-                    slow &= promised <= tolerance**NEAR * size
+                    slow = (promised <= near * size) & (promised > SLOWEST * last[block])
+                    if self._form.concave:
+                        slow &= promised <= last[block]
                     last[block] = promised
                     left.append(block[(promised > tolerance * size) & ~slow])
                 going = np.concatenate(left)

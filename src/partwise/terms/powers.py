@@ -64,6 +64,7 @@ def entrywise(tiles: Tiles, beta: float, floor: float) -> Entrywise:
         constant=0.0 if beta in (0, 1) else size / (beta * (beta - 1)),
         size=size,
         floor=floor,
+        concave=beta < 1,
     )
 
 
