@@ -143,6 +143,14 @@ def test_default_fits_of_pieces_end_where_those_in_memory_do(name, by_turns, sma
     assert by_turns or read.n_iter_ <= 1.5 * held.n_iter_ + 20
 
 
+@pytest.mark.parametrize("loss", ["kullback-leibler", 1.5])
+def test_the_scale_between_penalised_factors_is_found_too(loss, small_pieces):
+    model = NMF(K, loss=loss, l2_codes=0.01, l2_components=0.01, random_state=0)
+    held, read = clone(model).fit(COUNTS), clone(model).fit(ArrayRows(COUNTS))
+    assert read.objective_ == pytest.approx(held.objective_, rel=1e-3)
+    assert read.n_iter_ <= held.n_iter_ + 30
+
+
 class Killed(Callback):
     """A fit that ends while components have had some of their turns."""
 

@@ -37,7 +37,7 @@ class BoundPieces(BoundTerm):
         self._one = X.take(np.arange(1))
         self._on_one = term.bind(self._one)
         self.steep = self._on_one.steep
-        self.adds_up = self._on_one.adds_up
+        self.adds_up, self.scale_free = self._on_one.adds_up, self._on_one.scale_free
 
     def value(self, state: State) -> float:
         """The sum of the pieces' values."""
