@@ -195,7 +195,7 @@ class BoundTerm(ABC):
     adds_up: bool = False
     offers_entries: bool = True
     anchored: ClassVar[bool] = False
-    scale_free: ClassVar[bool] = False
+    scale_free: bool = False
     factor: Factor | None = None
     steep: bool = False
     orthogonality: float = 0.0
