@@ -12,6 +12,7 @@ from sklearn.model_selection import cross_val_score
 
 from partwise import NMF, GraphNMF, GroupNMF, NormalizedCut, from_anndata, load, to_anndata
 from partwise.graphs import neighbor_graph
+from partwise.selection import ConsensusNMF
 from partwise.testing import all_estimators
 
 pytestmark = [
@@ -160,6 +161,14 @@ def test_results_are_written(make):
     assert settings["component_groups"].tolist() == [-1, -1, -1, 0, 1]
     assert settings["n_iter"] == 5
     np.testing.assert_array_equal(settings["params"]["seed_components"], X[:1])
+
+
+def test_so_is_how_stable_components_are():
+    adata = Duck(X)
+    model = ConsensusNMF(NMF(max_iter=5, tol=0), n_components=2, n_replicates=4, density_threshold=np.inf)
+    to_anndata(model.set_params(random_state=0).fit(adata), adata)
+    np.testing.assert_array_equal(adata.uns["partwise"]["stability"], model.stability_)
+    np.testing.assert_array_equal(adata.uns["partwise"]["cosine_error"], model.cosine_error_)
 
 
 def test_files_keep_the_results(tmp_path):

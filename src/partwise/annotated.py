@@ -14,6 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from .core.annotated import Layer, check_layer
 from .core.types import Array
 
+# What is kept of a fit beside its parameters.
+SETTLED = (
+    *("objective_", "n_iter_", "stop_reason_", "groups_", "component_groups_"),
+    *("stability_", "stability_error_", "cosine_", "cosine_error_"),
+)
+
 
 def from_anndata(adata: Any, layer: str | None = None) -> Any:
     """An AnnData as samples for any estimator: its X, or one of its layers.
@@ -43,8 +49,8 @@ def from_anndata(adata: Any, layer: str | None = None) -> Any:
 def to_anndata(model: Any, adata: Any, key: str = "partwise", codes: Any = None) -> None:
     """Write codes, components and settings of a fitted model into an AnnData.
 
-    Codes go to ``adata.obsm["X_" + key]``, components to ``adata.varm[key]``, one column for each, and the settings and
-    the end of the fit to ``adata.uns[key]``, all of it such that ``adata.write_h5ad`` can store it. Features that the
+    Codes go to ``adata.obsm["X_" + key]``, components to ``adata.varm[key]``, one column for each, and the settings,
+    the end of the fit and how stable components are to ``adata.uns[key]``, as ``adata.write_h5ad`` can store it. Features that the
     model was not fitted to, such as genes left out before, have zeros in the components.
 
     Parameters
@@ -102,7 +108,7 @@ def _settings(model: Any) -> dict[str, Any]:
 
     params = {name: _plain(value) for name, value in model.get_params(deep=False).items() if value is not None}
     settings = {"estimator": type(model).__name__, "version": __version__, "params": params}
-    for name in ("objective_", "n_iter_", "stop_reason_", "groups_", "component_groups_"):
+    for name in SETTLED:
         if hasattr(model, name):
             settings[name.rstrip("_")] = _plain(getattr(model, name))
     return settings
