@@ -50,8 +50,8 @@ def to_anndata(model: Any, adata: Any, key: str = "partwise", codes: Any = None)
     """Write codes, components and settings of a fitted model into an AnnData.
 
     Codes go to ``adata.obsm["X_" + key]``, components to ``adata.varm[key]``, one column for each, and the settings,
-    the end of the fit and how stable components are to ``adata.uns[key]``, as ``adata.write_h5ad`` can store it. Features that the
-    model was not fitted to, such as genes left out before, have zeros in the components.
+    the end of the fit and how stable components are to ``adata.uns[key]``, all of it such that ``adata.write_h5ad`` can
+    store it. Features that the model was not fitted to, such as genes left out before, have zeros in the components.
 
     Parameters
     ----------
