@@ -34,7 +34,7 @@ from .validation import check_sample_weight, check_X, warn_unknown
 
 # The first samples are kept until there are this many for each component: a start from fewer ends in poor minima, which
 # later batches cannot leave.
-START_ROWS = 20
+START_ROWS = 40
 # Until then, all are fitted afresh whenever they have become this many times as many.
 GROWTH = 1.5
 # The latest batches, at most so many, are fitted again with the next one if together they have no more samples than so
@@ -166,7 +166,7 @@ class StreamingFactorization(BaseFactorization):
         """Learn from one more batch of samples.
 
         Memory and time depend on the batch, not on the samples before it: of these, only sums of the size of the
-        components are kept, which fade by `forget_factor`. The first samples are kept as they are until there are 20
+        components are kept, which fade by `forget_factor`. The first samples are kept as they are until there are 40
         for each component; until then all of them are fitted together. Samples should come in random order. If they
         come class by class, make several passes.
 

@@ -29,11 +29,11 @@ from .search import minimise
 # Passes over the codes of a batch before its first sweep, which components should not meet unprepared.
 FIRST_PASSES = 20
 # Sweeps over a batch, and with multiplicative steps of the components, which gain less.
-SWEEPS, RULE_SWEEPS = 3, 5
+SWEEPS, RULE_SWEEPS = 3, 7
 # Steps of the codes in a sweep whose components make multiplicative ones.
 CODE_PASSES = 2
 # What the first samples say of a feature is mixed with what as many samples like their mean would say.
-MEAN_SAMPLES = 10
+MEAN_SAMPLES = 3
 
 
 def take_batch(problem: Problem, stream: Stream, standing: IntArray) -> tuple[Minimum, Stream]:
