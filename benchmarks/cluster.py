@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 RESULTS = Path(__file__).parent / "results" / "cluster.json"
 ROWS, WIDTH, K = 200_000, 800, 10
-CHUNK, SWEEPS, TURNS, FIRST = 50_000, 12, 3, 3
+CHUNK, SWEEPS, TURNS, FIRST = 25_000, 12, 3, 3
 CLASSES, NEIGHBORS = 50, 5
 SMALL_ROWS, SMALL_WIDTH = 25_600, 64
 LARGE_CHUNK, GIGABYTES = 12_500, 4

@@ -127,12 +127,9 @@ def code(
     return (*(run.results if arrays else ()), found)
 
 
-def shares_of(
-    block: Any, codes: Any, rows: slice, weight: Array | None, kind: BlockKind, item: int | None
-) -> tuple[Array, Array]:
-    """The shares of XᵀW and WᵀW of a block whose codes are some rows of known ones."""
-    # A copy, so that sums are made alike wherever the rows lie in memory.
-    W = np.array(arrived(codes, item)[rows])
+def shares_of(block: Any, codes: Any, weight: Array | None, kind: BlockKind, item: int | None) -> tuple[Array, Array]:
+    """The shares of XᵀW and WᵀW of a block whose codes are known."""
+    W = arrived(codes, item)
     weighted = W if weight is None else weight[:, None] * W
     with one_thread():
         return operand_of(block, kind).t_dot(weighted), W.T @ weighted

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,8 +26,7 @@ class Leaf:
 
     Attributes
     ----------
-    made : list of distributed.Future, or callable
-        A callable makes them when they are needed.
+    futures : list of distributed.Future
     item : int or None
         Which of several.
     width : int
@@ -37,16 +35,11 @@ class Leaf:
         The same in parts of several blocks.
     """
 
-    made: list[Any] | Callable[[], list[Any]]
+    futures: list[Any]
     item: int | None
     width: int
     dtype: np.dtype[Any]
     whole: Leaf | None = None
-
-    @cached_property
-    def futures(self) -> list[Any]:
-        """The results of the tasks."""
-        return self.made() if callable(self.made) else self.made
 
     @property
     def kind(self) -> tuple[int, np.dtype[Any]]:

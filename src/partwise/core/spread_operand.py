@@ -145,11 +145,9 @@ class SpreadOperand(Operand):
         products = rows.each((self.dot(Ht) if product is None else self.placed(product)).expression)
         parts = run.links[0].home
         *others, codes = LinkedPass(parts, run, products).moved()
-        leaf = parts.leaf(codes)
-        W = parts.divided(leaf)
-        # Whole parts go to their blocks: to cut them up first would keep workers waiting for many small tasks.
-        given = (rows.blocks, *parts.places(leaf), self._weights)
-        shares = cluster.each("shares", tasks.shares_of, *given, kind=self._kind, item=leaf.item)
+        W = parts.divided(codes.expression)
+        given = (rows.blocks, W.expression.futures, self._weights)
+        shares = cluster.each("shares", tasks.shares_of, *given, kind=self._kind, item=W.expression.item)
         # The objective needs it next; workers compute it meanwhile.
         for S in run.links:
             S.begin_energy(W)

@@ -79,20 +79,14 @@ class PartRows(ClusterRows):
         """An array by blocks, given one by parts; it remembers where it is whole."""
         if self.same:
             return SpreadRows(self.rows, leaf)
-
-        def divide() -> list[Any]:
-            return self.cluster.each("divided", _rows_of, *self.places(leaf), urgency=1, item=leaf.item)
-
-        return SpreadRows(self.rows, replace(leaf, made=divide, item=None, whole=leaf))
-
-    def places(self, leaf: Leaf) -> tuple[list[Any], list[slice]]:
-        """For every block, the part that it is in, and its rows there."""
+        blocks = self.rows.slices
         wholes, places = [], []
         for own, part, future in zip(self.members, self.slices, leaf.futures, strict=True):
-            for rows in self.rows.slices[own]:
+            for rows in blocks[own]:
                 wholes.append(future)
                 places.append(slice(rows.start - part.start, rows.stop - part.start))
-        return wholes, places
+        futures = self.cluster.each("divided", _rows_of, wholes, places, urgency=1, item=leaf.item)
+        return SpreadRows(self.rows, replace(leaf, futures=futures, item=None, whole=leaf))
 
 
 def joined_rows(parts: list[Any]) -> Array:
