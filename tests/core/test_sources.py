@@ -93,3 +93,14 @@ def test_three_arrays_of_a_csr_matrix(tmp_path):
             CsrRows(*files, indptr, S.shape)
     with pytest.raises(ValueError, match="2D"):
         ArrayRows(files[0])
+
+
+def test_closed_files_and_files_of_something_else(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        array = file.create_dataset("X", data=X)
+    with pytest.raises(ValueError, match="file that is closed"):
+        as_source(array)
+    (tmp_path / "x.npy").write_text("1, 2")
+    with pytest.raises(ValueError, match=r"x\.npy is not a file that numpy.save has written"):
+        NpyFile(tmp_path / "x.npy")

@@ -9,7 +9,7 @@ from row_sources import stored as checked
 from sklearn.base import clone
 
 from partwise import NMF
-from partwise.blocks import NpyFile
+from partwise.blocks import BlockError, NpyFile
 from partwise.callbacks import Callback, Checkpoint
 from partwise.core import fetching, operand, stored
 from partwise.core.storage import as_operand
@@ -116,6 +116,33 @@ def test_whole_numbers_files_and_memory_maps(tmp_path):
         file.create_dataset("other_end", data=pixels.astype(">f8"))
         for name in file:
             assert_equal(expected, clone(model).fit(file[name]))
+
+
+class Changing(Blocks):
+    """Rows that become others after some passes."""
+
+    def __init__(self, data, after, passes):
+        super().__init__(data)
+        self.after, self.passes = after, passes
+
+    def blocks(self):
+        self.passes -= 1
+        yield self.data if self.passes >= 0 else self.after
+
+
+# The products of the squared error tell only whether entries are finite.
+@pytest.mark.parametrize(
+    ("loss", "wrong"), [("frobenius", np.nan), *(("kullback-leibler", wrong) for wrong in (np.nan, np.inf, -1.0, 1e9))]
+)
+@pytest.mark.parametrize("init", ["nndsvd", "random"])
+@pytest.mark.parametrize("passes", [1, 3, 6])
+def test_other_entries_than_at_first_are_refused(loss, init, passes, wrong):
+    data = DENSE[:200, :12].copy()
+    after = data.copy()
+    after[150, 3] = wrong
+    model = NMF(3, loss=loss, init=init, random_state=0, max_iter=20, tol=0)
+    with pytest.raises(BlockError, match="it has changed, or its source"):
+        model.fit(Changing(data, after, passes))
 
 
 class Interrupt(Callback):

@@ -228,6 +228,33 @@ def test_components_of_a_stream_of_counts_begin_without_zeros():
     np.testing.assert_allclose(squares._streamed.stream.Ht.T, squares.components_)
 
 
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler", 1.5])
+@pytest.mark.parametrize("kind", [np.array, sp.csr_array])
+@pytest.mark.filterwarnings("ignore:.*not used by any sample")
+def test_samples_without_entries_do_not_begin_a_stream(loss, kind):
+    model, other = (NMF(2, loss=loss, random_state=0) for _ in range(2))
+    for _ in range(3):
+        model.partial_fit(kind(np.zeros((50, X.shape[1]))))
+        assert np.isfinite(model.components_).all()
+    # They are not all kept.
+    assert len(model._streamed.early.X.indptr if kind is sp.csr_array else model._streamed.early.X) < 50
+    for start in range(0, 240, 40):
+        model.partial_fit(kind(X[start : start + 40]))
+        other.partial_fit(kind(X[start : start + 40]))
+    assert model.score(X) == pytest.approx(other.score(X), rel=0.02)
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+@pytest.mark.filterwarnings("ignore:.*not used by any sample")
+def test_few_samples_follow_samples_without_entries(loss):
+    model = NMF(2, loss=loss, random_state=0)
+    model.partial_fit(np.zeros((30, X.shape[1])))
+    for start in range(0, 120, 5):
+        model.partial_fit(X[start : start + 5])
+        assert np.isfinite(model.components_).all()
+    assert model.components_.sum() > 0
+
+
 def test_the_latest_batches_are_fitted_again_if_they_are_small():
     """Only where what is remembered depends on the components; a copy that nobody can change is kept."""
     model, given = new(NMF(loss="kullback-leibler"), init="random"), X.copy()

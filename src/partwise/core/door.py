@@ -44,8 +44,8 @@ ADVICE = {
     "anndata": "Give the matrix that it holds, in memory: adata.X or adata.layers[name], adata.to_memory().X of a "
     "backed one, or X[:] of a sparse matrix on disk.",
     "mudata": "Give the matrix of one modality, in memory: mdata[name].X.",
-    "h5py": "Give one data set, read into memory: file[name][:].",
-    "zarr": "Give one array, read into memory: group[name][:].",
+    "h5py": "Give one open data set, file[name], or read it into memory, file[name][:].",
+    "zarr": "Give one array, group[name], or read it into memory, group[name][:].",
     "dask": "Give its values: X.compute().",
     "xarray": "Give the values of one two-dimensional variable: X.values, or X[name].values of a Dataset.",
     "torch": "Give X.detach().cpu().numpy(), of a sparse tensor X.to_dense() first.",

@@ -77,6 +77,9 @@ class ArrayRows:
     """
 
     def __init__(self, array: Any):
+        # A data set of h5py is false when its file is closed, and knows nothing any more.
+        if type(array).__module__.partition(".")[0] == "h5py" and not array:
+            raise ValueError("X is a data set of an HDF5 file that is closed. Open the file, and keep it open.")
         if len(array.shape) != 2:
             raise ValueError(
                 f"Expected 2D array: X has {len(array.shape)} dimension(s), but samples × features has two."
@@ -169,7 +172,10 @@ class NpyFile:
     def __init__(self, path: str | os.PathLike[str]):
         self.paths = (os.fspath(path),)
         with open(path, "rb") as file:
-            version = np.lib.format.read_magic(file)
+            try:
+                version = np.lib.format.read_magic(file)
+            except ValueError as error:
+                raise ValueError(f"{self.paths[0]} is not a file that numpy.save has written.") from error
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             self.shape, fortran, self.dtype = read(file)
             self._offset = file.tell()

@@ -29,17 +29,22 @@ MOST_BLOCKS = 4
 # Blocks that a thread reads for itself, one after another.
 BLOCKS_IN_TURN = 16
 # Rows in memory at a time, for samples that are treated separately.
-PIECE_BYTES = 2**26
+PIECE_BYTES = 2**23
+
+# Rounding of entries in another unit, as a share of the largest.
+ENTRY_SLACK = 1e-5
 
 NEEDS_MEMORY = (
     "X is read from where it is stored, block by block, but {} needs all of it in memory. Read it first if it fits, "
     "for example X[:], or X.compute() of dask, or take a sample of the rows."
 )
-
-
 CHANGED = (
     "Products with rows {first} to {last} of X are not finite, although every entry was when X was first read: it has "
     "changed, or its source does not give the same rows every time."
+)
+DIFFERENT = (
+    "Rows {first} to {last} of X have entries that it did not have when it was first read: it has changed, or its "
+    "source does not give the same rows every time."
 )
 
 
@@ -112,7 +117,9 @@ class StoredOperand(Operand):
     def _product(self, rows: slice, block: HeldOperand, own: slice, Ht: Array) -> Array:
         """X[rows] Hᵀ; refused if rows that were finite are so no more."""
         product = block._dot_rows(own, Ht)
-        if not (np.isfinite(product.sum()) or self._X.facts.has_nan):
+        with np.errstate(invalid="ignore", over="ignore"):
+            total = product.sum()
+        if not (np.isfinite(total) or self._X.facts.has_nan):
             raise BlockError(CHANGED.format(first=rows.start, last=rows.stop - 1))
         return product
 
@@ -133,9 +140,18 @@ class StoredOperand(Operand):
 
     def _summed(self, k: int, dtype: Any, coded: BlockFunction[tuple[Array, Array | None]]) -> tuple[Array, Array]:
         """Xᵀ W and WᵀW, of codes that a function gives for every block, with their Gram matrix if it is of use."""
+        by = self._summed_by_threads if self._by_threads else self._summed_in_order
+        pulls, grams = by(k, dtype, coded)
+        # Codes that are not finite are no fault of X.
+        if not (np.isfinite(pulls).all() or self._X.facts.has_nan) and np.isfinite(grams).all():
+            raise BlockError(CHANGED.format(first=0, last=self.shape[0] - 1))
+        return pulls, grams
+
+    def _summed_in_order(
+        self, k: int, dtype: Any, coded: BlockFunction[tuple[Array, Array | None]]
+    ) -> tuple[Array, Array]:
+        """The same, of blocks that one thread reads."""
         parts = self._parts(k)
-        if self._by_threads:
-            return self._summed_by_threads(k, dtype, coded)
         # In memory a sparse X is transposed if there are many components: then there are no parts.
         whole = self.is_sparse and k >= LEAST_WIDTH
         pulls = _Sum([slice(0, self.shape[0])] if whole else parts, lambda: self._zero_sum(k, dtype))
@@ -216,7 +232,9 @@ class StoredOperand(Operand):
     def row_blocks(self, bytes_per_row: int | None = None) -> Iterator[tuple[slice, Any]]:
         """Consecutive rows, dense or CSR, as they are read."""
         for group in self._X.stream(entry_blocks(self.shape[0], max(bytes_per_row or 0, self._bytes_per_row()))):
-            yield from group
+            for rows, x in group:
+                self._check_entries(x, rows.start, rows.stop - 1)
+                yield rows, x
 
     def pieces(self) -> Iterator[tuple[slice, Operand]]:
         """Consecutive rows as operands in memory."""
@@ -224,11 +242,30 @@ class StoredOperand(Operand):
         step = next(self._blocks(slice(0, self.shape[0]))).stop
         step *= max(1, PIECE_BYTES // max(1, step * self._bytes_per_row()))
         slices = [slice(start, min(start + step, self.shape[0])) for start in range(0, self.shape[0], step)]
-        yield from self._read(slices)
+        for group in self._X.stream(slices):
+            for rows, x in group:
+                self._check_entries(x, rows.start, rows.stop - 1)
+                yield rows, self._block(rows, x)
 
     def take(self, rows: Array) -> Operand:
         """The chosen rows, read into memory."""
-        return held_operand(self._X.take(rows), self.missing)
+        x = self._X.take(rows)
+        if len(rows):
+            self._check_entries(x, rows.min(), rows.max())
+        return held_operand(x, self.missing)
+
+    def _check_entries(self, x: Any, first: int, last: int) -> None:
+        """Refuse entries outside the range of the first pass, and NaN where there was none."""
+        values, facts = x.data if self.is_sparse else x, self._X.facts
+        if not values.size:
+            return
+        least, most = (np.fmin, np.fmax) if facts.has_nan else (np.minimum, np.maximum)
+        low, high = (float(extreme.reduce(values, axis=None)) for extreme in (least, most))
+        if facts.has_nan and np.isnan(low):
+            return
+        slack = ENTRY_SLACK * max(facts.largest, -facts.smallest)
+        if not (low >= facts.smallest - slack and high <= facts.largest + slack):
+            raise BlockError(DIFFERENT.format(first=first, last=last))
 
     def map_rows(self, function: Callable[[slice], None], n_rows: int, least: int = LEAST_ROWS) -> None:
         """Call a function on slices of rows; on all at once, if they can only be read in order."""

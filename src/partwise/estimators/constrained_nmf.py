@@ -17,7 +17,8 @@ from ..terms.divergence import order, row_potentials
 from .labelled import KnownClasses, LabelledFactorization
 from .nmf import fit_term
 from .options import Loss
-from .streaming import Samples, Streamed, StreamingFactorization
+from .stream_samples import Samples
+from .streaming import Streamed, StreamingFactorization
 
 
 class ConstrainedNMF(LabelledFactorization, StreamingFactorization):

@@ -11,7 +11,6 @@ from os import PathLike
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
@@ -29,6 +28,7 @@ from ..solvers import Minimum, Options, Problem, begin_stream, check_streams, fi
 from .base import BaseFactorization
 from .chunk_batches import learn_from_chunks
 from .options import Auto
+from .stream_samples import Samples
 from .units import check_new_X, chosen_unit, grids_inside, selection_inside, selection_outside
 from .validation import check_sample_weight, check_X, warn_unknown
 
@@ -45,43 +45,6 @@ HELD_BATCHES, HELD_ROWS = 3, 60
 RECENT = 2000
 
 ForgetFactor = Annotated[float, Interval(Real, 0, 1, closed="both")] | Auto
-
-
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """Some samples in the unit of the fit, with their weights and classes, where there are any."""
-
-    X: Any
-    weight: Array | None = None
-    labels: IntArray | None = None
-
-    @property
-    def total(self) -> float:
-        """How many there are, with their weights."""
-        return float(self.X.shape[0] if self.weight is None else self.weight.sum(dtype=np.float64))
-
-    def weighed(self, share: float) -> Samples:
-        """The same samples, counting more or less."""
-        n, dtype = self.X.shape[0], self.X.dtype
-        weight = np.ones(n, dtype) if self.weight is None else self.weight
-        return replace(self, weight=(share * weight).astype(dtype))
-
-    def kept(self) -> Samples:
-        """The same samples, which nobody else can change."""
-        return replace(self, X=self.X.copy(), weight=None if self.weight is None else self.weight.copy())
-
-    def after(self, earlier: Samples | None) -> Samples:
-        """These, after earlier ones."""
-        if earlier is None:
-            return self
-        both = (earlier, self)
-        weight = None
-        if any(part.weight is not None for part in both):
-            weight = np.concatenate([part.weighed(1.0).weight for part in both])
-        labels = None if self.labels is None else np.concatenate([part.labels for part in both])
-        if any(sp.issparse(part.X) for part in both):
-            return Samples(sp.csr_array(sp.vstack([sp.csr_array(part.X) for part in both])), weight, labels)
-        return Samples(np.concatenate([part.X for part in both]), weight, labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,22 +280,27 @@ class StreamingFactorization(BaseFactorization):
         """Fit the first samples, and let the stream begin when there are enough."""
         samples = batch.after(None if before is None else before.early)
         n, options = samples.X.shape[0], Options(self.max_iter, self.tol, inner=True)
+        telling = samples.telling()
         if before is None:
             problem, chosen = self._chosen(samples, unit, rng, options)
         else:
             problem, chosen = self._posed(samples, unit, rng, before.chosen), before.chosen
         check_streams(problem)
-        enough, standing = n >= START_ROWS * problem.n_components, self._standing_rows(samples)
+        needed = START_ROWS * problem.n_components
+        enough, standing = telling.sum() >= needed, self._standing_rows(samples)
+        # Samples without entries leave components of zeros, from which nothing continues.
+        Ht = before.stream.Ht if before is not None and before.stream.Ht.any() else None
         with problem.at_work():
-            if before is None or enough or n >= GROWTH * before.fitted:
-                earlier = None if before is None else before.stream.Ht
-                minimum, fitted = fit_anew(problem, earlier, options), n
+            if before is None or Ht is None or enough or n >= GROWTH * before.fitted:
+                minimum, fitted = fit_anew(problem, Ht, options), n
                 stream = begin_stream(problem, minimum, samples.total, standing)
             else:
-                given = Stream.begun(before.stream.Ht, (), samples.total)
+                given = Stream.begun(Ht, (), samples.total)
                 minimum, stream = take_batch(problem, given, standing)
                 fitted = before.fitted
-        kept = None if enough else samples.kept()
+        # Many samples without any entry are not kept, but the last row is: the stream has not begun.
+        telling[-1] = True
+        kept = None if enough else samples.kept() if n < needed else samples.chosen(np.flatnonzero(telling))
         recent = np.zeros((0, problem.n_components), samples.X.dtype) if before is None else before.recent
         after = Streamed(stream, chosen, unit, recent, kept, fitted)
         self._learn(problem, minimum, batch, after)

@@ -130,6 +130,8 @@ def _with_the_mean(X: Operand, Ht: Array) -> Array:
     totals, having = X.known().t_dot(weight[:, None])[:, 0].astype(np.float64), np.zeros(X.shape[1])
     for rows, block in X.row_blocks():
         having += (block > 0).T @ weight[rows]
+    if not totals.any():
+        return Ht
     # One more sample, with all features alike, is none that has no feature of later ones.
     mean = totals + totals.mean() / X.shape[0]
     share = (MEAN_SAMPLES / (MEAN_SAMPLES + having))[:, None]
