@@ -4,13 +4,14 @@ import errno
 import os
 import resource
 
+import h5py
 import numpy as np
 import pytest
 from row_sources import Blocks
 
 import partwise
 from partwise import NMF, ConstrainedNMF, GraphNMF
-from partwise.blocks import CodesOnDisk
+from partwise.blocks import CodesOnDisk, CsrRows, NpyFile
 from partwise.callbacks import Callback, Checkpoint
 from partwise.core import rooms
 
@@ -158,3 +159,19 @@ def test_copies_are_whole_whatever_their_size(tmp_path, monkeypatch):
     copy = room.copied(X)
     np.testing.assert_array_equal(room.kept(copy), X)
     np.testing.assert_array_equal(np.load(tmp_path / "codes.npy"), X)
+
+
+def test_codes_never_replace_the_data(tmp_path):
+    data, other = tmp_path / "x.npy", tmp_path / "other.npy"
+    np.save(data, np.ones((6, 4)))
+    other.symlink_to(data)
+    arrays = [tmp_path / f"{name}.npy" for name in ("data", "indices", "indptr")]
+    for path, array in zip(arrays, (np.ones(2), np.zeros(2, int), np.arange(3)), strict=True):
+        np.save(path, array)
+    stored = CsrRows(*(np.load(path, mmap_mode="r") for path in arrays), (2, 4))
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        array = file.create_dataset("X", data=np.ones((6, 4)))
+        sources = [(NpyFile(data), data), (NpyFile(data), other), (np.load(data, mmap_mode="r"), data)]
+        for X, path in [*sources, (stored, arrays[0]), (array, tmp_path / "x.h5")]:
+            with pytest.raises(ValueError, match="where X is stored"):
+                CodesOnDisk(X, path)

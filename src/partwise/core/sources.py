@@ -259,6 +259,7 @@ class CodesOnDisk:
             raise TypeError(
                 f"X is a {type(X).__name__}, which is not read in blocks; give an array, or a source of row blocks."
             )
+        _check_apart(path, getattr(source, "paths", ()))
         self.codes = DiskRoom(path)
         self.shape: tuple[int, int] = tuple(map(int, source.shape))  # type: ignore[assignment]
         self.dtype = np.dtype(source.dtype)
@@ -267,6 +268,15 @@ class CodesOnDisk:
         for name in ("rows", "each", "chunk_rows", "nnz", "paths"):
             if hasattr(source, name):
                 setattr(self, name, getattr(source, name))
+
+
+def _check_apart(path: str | os.PathLike[str], places: Sequence[str]) -> None:
+    """Refuse to write codes over the data."""
+    for place in places:
+        if os.path.exists(path) and os.path.exists(place) and os.path.samefile(path, place):
+            raise ValueError(
+                f"The codes would replace {os.fspath(path)}, where X is stored. Give the name of another file for them."
+            )
 
 
 def _in_one_place(slices: Sequence[slice], shape: tuple[int, ...], dtype: Any) -> Iterator[tuple[slice, Array]]:
@@ -323,6 +333,10 @@ def _paths_of(*arrays: Any) -> tuple[str, ...]:
 def _places_of(array: Any) -> tuple[str, ...]:
     if hasattr(array, "paths"):
         return tuple(array.paths)
+    if isinstance(array, np.memmap):
+        # A map of a file without a name has none, or one that is gone.
+        name = None if array.filename is None else os.fspath(array.filename)
+        return (name,) if name is not None and os.path.exists(name) else ()
     # A data set of h5py has a file; an array of zarr is a folder of a store, which may be a file itself.
     file, store = getattr(array, "file", None), getattr(array, "store", None)
     place = getattr(file, "filename", None) or getattr(store, "root", None) or getattr(store, "path", None)
