@@ -83,5 +83,7 @@ def test_what_cannot_be_done_is_refused():
         weighted.fit(AnyRows(COUNTS))
     with pytest.raises(ValueError, match="newton"):
         NMF(3, loss=1, solver="newton").fit(AnyRows(COUNTS))
+    with pytest.raises(ValueError, match=r"Give your own graph"):
+        GraphNMF(3, missing="nan").fit(AnyRows(HOLES))
     two = Factorization(3, terms=[BetaDivergence(1), Frobenius()], random_state=0, max_iter=3, tol=0)
     assert two.fit(AnyRows(COUNTS)).solver_ == "piecewise"

@@ -162,6 +162,11 @@ class NeighborGraph(Term):
         """Samples are linked if either is among the nearest of the other, by the features known in both."""
         if self.edge_weights != "binary":
             raise ValueError(ONLY_BINARY.format(self.edge_weights))
+        if not X.in_memory:
+            raise ValueError(
+                "Neighbours of samples with missing entries are found in memory only, and X is not there. Give your "
+                "own graph, for example one of the codes of NMF with the same `missing`; or read X first, if it fits."
+            )
         links = shared_neighbors(X.array, self.n_neighbors, self.metric, missing=X.missing)
         edges = links.maximum(links.T)
         alone = int(np.count_nonzero(np.diff(edges.indptr) == 0))
