@@ -141,8 +141,9 @@ def _descend(
         return
     for j in range(k):
         value = f[j]
-        for other in range(k):
-            slope[other] -= value * Q[j, other]
+        if value != 0:
+            for other in range(k):
+                slope[other] -= value * Q[j, other]
     first = 0.0
     for turn in range(max_passes):
         gained = 0.0
