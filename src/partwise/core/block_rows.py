@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .rows import Cliques, Links, RowMatrix
+from .scratch import Scratch
 from .spread import arrived
 from .types import Array, IntArray
 
@@ -41,6 +42,12 @@ class BlockMatrix(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_kept": {}}
+
+    @property
+    def scratch(self) -> Scratch:
+        """Memory for what a step needs of its rows, used again by the next one."""
+        scratch: Scratch = self.kept("scratch", Scratch)
+        return scratch
 
     def pull(self, F: Array, others: Any) -> Array:
         """What links to other blocks, or the bound on them, add to the linear part A."""

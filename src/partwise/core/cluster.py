@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from uuid import uuid4
@@ -17,9 +18,8 @@ import numpy as np
 
 # Seconds between two looks at the cluster, and for what was computed to be brought here.
 GLANCE, LONGEST = 2.0, 600.0
-# An array that all tasks are given may have this size, and its copies, one for every task, this one. Dask keeps larger
-# ones under a name that other calls use as well.
-GIVEN_BYTES, COPIED_BYTES = 2**16, 2**22
+# Copies of an array that all tasks are given, one for every task, may take this much; a larger one is sent once.
+COPIED_BYTES = 2**22
 # Sums are added on workers, so many at a time, in order: up to sixteen blocks as parts in memory are.
 FAN_IN = 16
 # Tasks hold codes and components, which are no mistake.
@@ -99,7 +99,11 @@ class Cluster:
         keys = [f"partwise-{name}-{self._token}-{self._count}-{i}" for i in range(len(lists[0]))]
         self._check_open()
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE_GRAPH}):
-            futures: list[Any] = self.client.map(function, *lists, key=keys, pure=False, priority=urgency, **common)
+            # Dask would keep large arguments by keyword under a name that other calls use as well.
+            arrays = {argument: value for argument, value in common.items() if isinstance(value, np.ndarray)}
+            others = {argument: value for argument, value in common.items() if argument not in arrays}
+            known = partial(function, **arrays) if arrays else function
+            futures: list[Any] = self.client.map(known, *lists, key=keys, pure=False, priority=urgency, **others)
         return futures
 
     def given(self, value: Any) -> Any:
@@ -109,8 +113,7 @@ class Cluster:
     def _given(self, value: Any, n_tasks: int) -> Any:
         """A value for all tasks: as it is, or a large array once for all."""
         size = value.nbytes if isinstance(value, np.ndarray) else 0
-        small = size <= GIVEN_BYTES and size * n_tasks <= COPIED_BYTES
-        return value if small else self.given(value)
+        return value if size * n_tasks <= COPIED_BYTES else self.given(value)
 
     def total(self, futures: Sequence[Any]) -> tuple[Any, ...]:
         """The sum of tuples of arrays or numbers, added in the order of the blocks."""

@@ -83,6 +83,8 @@ def _stepped(
     items : tuple
         Which items.
     """
+    scratch = links[0][0].scratch
     with one_thread():
-        results: tuple[Array, ...] = step.whole(joined_rows(products), tuple(map(arrived, given, items)), links)
+        product = joined_rows(products, scratch)
+        results: tuple[Array, ...] = step.whole(product, tuple(map(arrived, given, items)), links, scratch)
         return results

@@ -8,6 +8,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from .scratch import Scratch
 from .types import Array
 
 # Threads that code the first blocks ask for the memory of the results at the same time.
@@ -29,7 +30,9 @@ class RowStep(Protocol):
     def __call__(self, rows: slice, product: Array, given: tuple[Array, ...], out: tuple[Array, ...]) -> Array:
         """Write the results for some rows, given X[rows] Hᵀ and these rows of other arrays; returns their codes."""
 
-    def whole(self, product: Array, given: tuple[Array, ...], links: list[tuple[Any, Any]]) -> tuple[Array, ...]:
+    def whole(
+        self, product: Array, given: tuple[Array, ...], links: list[tuple[Any, Any]], scratch: Scratch
+    ) -> tuple[Array, ...]:
         """The results for all rows of a block, some of which are coupled.
 
         Parameters
@@ -39,6 +42,8 @@ class RowStep(Protocol):
         given : tuple of ndarray
         links : list of (BlockMatrix, object)
             Its rows of the matrices that couple samples, each with what the block knows of others.
+        scratch : Scratch
+            For arrays that are not results.
         """
 
     def of(self, rows: slice) -> Self:
@@ -99,7 +104,8 @@ class RowPass:
         self._results = arrays
 
     def _fresh(self) -> tuple[Array, ...]:
-        return tuple(np.empty(self.given[0].shape, self.given[0].dtype) for _ in range(self.step.n_results))
+        # In one piece of memory, which has larger pages.
+        return tuple(np.empty((self.step.n_results, *self.given[0].shape), self.given[0].dtype))
 
     def __call__(self, rows: slice, product: Array) -> Array:
         """The codes of a block."""

@@ -24,3 +24,16 @@ class Scratch(threading.local):
         if kept is None or kept.size < size or kept.dtype != dtype:
             kept = self._arrays[name] = np.empty(size, dtype)
         return kept[:size].reshape(shape)
+
+
+# Of every thread of the process, whoever is at work in it: a task on a worker is over too soon to keep memory itself.
+_OF_THREAD = Scratch()
+# More than this is not kept. Blocks of rows that fit into the cache need less.
+KEPT_BYTES = 2**21
+
+
+def short_lived(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+    """An array of arbitrary contents until this thread asks for the same name again."""
+    if math.prod(shape) * np.dtype(dtype).itemsize > KEPT_BYTES:
+        return np.empty(shape, dtype)
+    return _OF_THREAD.get(name, shape, dtype)

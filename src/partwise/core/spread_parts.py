@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .scratch import Scratch
 from .spread import Leaf, SpreadRows, arrived
 from .spread_rows import ClusterRows
 from .types import Array
@@ -89,9 +90,14 @@ class PartRows(ClusterRows):
         return SpreadRows(self.rows, replace(leaf, futures=futures, item=None, whole=leaf))
 
 
-def joined_rows(parts: list[Any]) -> Array:
-    """Arrays of blocks as one."""
-    return np.asarray(arrived(parts[0])) if len(parts) == 1 else np.concatenate([arrived(part) for part in parts])
+def joined_rows(parts: list[Any], scratch: Scratch | None = None) -> Array:
+    """Arrays of blocks as one, in memory that is used again if some is given."""
+    if len(parts) == 1:
+        return np.asarray(arrived(parts[0]))
+    out = None
+    if scratch is not None:
+        out = scratch.get("joined", (sum(map(len, parts)), parts[0].shape[1]), parts[0].dtype)
+    return np.concatenate([arrived(part) for part in parts], out=out)
 
 
 def _joined(parts: list[Any], item: int | None) -> Array:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from .held import HeldOperand
 from .operand import Missing, Operand, entry_blocks
 from .reading import StoredRows
-from .scratch import Scratch
+from .scratch import Scratch, short_lived
 from .spread_rows import ClusterRows
 from .together import CodePass, coded_together, columns_of, results, wanting, zero_grams
 from .types import COMPONENTS, Array, Factor, IntArray, dot64
@@ -28,15 +28,16 @@ class DenseOperand(HeldOperand):
         return self.shape[1] * self.dtype.itemsize
 
     def _dot_rows(self, rows: slice, Ht: Array) -> Array:
-        return np.asarray(self._X[rows] @ Ht)
+        x = self._X[rows]
+        return np.matmul(x, Ht, out=short_lived("product", (len(x), Ht.shape[1]), np.result_type(x, Ht)))
 
     def _zero_sum(self, k: int, dtype: Any) -> Array:
         return np.zeros((self.shape[1], k), dtype, order="F")
 
     def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
         # Wᵀ X: with few components BLAS is a quarter faster in this order.
-        transposed = out.T
-        transposed += W.T @ self._X[rows]
+        x, transposed = self._X[rows], out.T
+        transposed += np.matmul(W.T, x, out=short_lived("share", transposed.shape, np.result_type(W, x)))
 
     def _squared_errors(self, rows: slice, W: Array, Ht: Array) -> Array:
         residuals = self._X[rows] - W @ Ht.T

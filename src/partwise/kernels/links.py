@@ -72,9 +72,8 @@ def aggregate_rows(indptr: Array, indices: Array, data: Array) -> Array:
 
 
 @compiled(nogil=True)
-def gather_pull(
+def gather_rows(
     groups: Array,
-    n_groups: int,
     A: Array,
     weight: Array,
     FB: Array,
@@ -82,25 +81,30 @@ def gather_pull(
     F: Array,
     scale: Array,
     linked: Array,
-) -> Array:
-    """A − weight · F B − D ∘ F − (S F) · scale, added up over the rows of every group; F B and S F are given."""
+    pull: Array,
+    curvature: Array,
+) -> None:
+    """pull = A − weight · F B − D ∘ F − (S F) · scale and curvature = D, added up over the rows of every group.
+
+    F B and S F are given.
+    """
     n, k = F.shape
-    out = np.zeros((n_groups, k), F.dtype)
+    pull[:] = 0
+    curvature[:] = 0
     for i in range(n):
         for j in range(k):
-            out[groups[i], j] += A[i, j] - weight[i] * FB[i, j] - D[i, j] * F[i, j] - scale[j] * linked[i, j]
-    return out
+            pull[groups[i], j] += A[i, j] - weight[i] * FB[i, j] - D[i, j] * F[i, j] - scale[j] * linked[i, j]
+            curvature[groups[i], j] += D[i, j]
 
 
 @compiled(nogil=True)
-def group_minima(groups: Array, n_groups: int, F: Array) -> Array:
+def group_minima(groups: Array, F: Array, out: Array) -> None:
     """The smallest entry of every group in every column."""
     n, k = F.shape
-    out = np.full((n_groups, k), np.inf, F.dtype)
+    out[:] = np.inf
     for i in range(n):
         for j in range(k):
             out[groups[i], j] = min(out[groups[i], j], F[i, j])
-    return out
 
 
 @compiled(nogil=True)

@@ -15,6 +15,7 @@ import numpy as np
 from ..core.objective import Objective
 from ..core.row_pass import RowPass
 from ..core.rows import RowMatrix
+from ..core.scratch import Scratch, short_lived
 from ..core.state import State
 from ..core.types import CODES, COMPONENTS, Array, Factor
 from .extrapolation import Extrapolating
@@ -230,7 +231,7 @@ class _Descent:
         from ..kernels.descent import step_further
 
         # Memory for the first result may be that of the last codes, which are still to be read.
-        F = out[0] if self.beta is None else np.empty(product.shape, out[0].dtype)
+        F = out[0] if self.beta is None else short_lived("codes", product.shape, out[0].dtype)
         system, rows = self._complete(rows, given)
         system.descend_rows(rows, given[0], product, self.passes, PASS_TOLERANCE, jointly=True, out=F)
         if self.beta is None:
@@ -239,26 +240,32 @@ class _Descent:
         out[0][:] = F
         return out[1]
 
-    def whole(self, product: Array, given: tuple[Array, ...], links: list[tuple[Any, Any]]) -> tuple[Array, ...]:
+    def whole(
+        self, product: Array, given: tuple[Array, ...], links: list[tuple[Any, Any]], scratch: Scratch
+    ) -> tuple[Array, ...]:
         """Links to other blocks are bounded at the codes to start from, so that these rows are coupled only inside."""
         from ..kernels.descent import step_further
 
-        F, (whole, _) = np.array(given[0], order="C"), self._complete(slice(0, len(given[0])), given)
-        D, push, scale = whole.D, whole.push, whole.scale
+        # All results are one piece of memory, which has larger pages.
+        found = np.empty((self.n_results, *given[0].shape), given[0].dtype)
+        F, (whole, _) = found[0], self._complete(slice(0, len(given[0])), given)
+        F[:] = given[0]
+        push, scale = whole.push, whole.scale
         across = any(others is not None for _, others in links)
+        D, stiffness = (scratch.get(name, F.shape, F.dtype) for name in ("D", "stiffness"))
+        D[:] = whole.D
         for part, others in links:
-            D = D + np.multiply.outer(part.stiffness, scale)
+            D += np.multiply(part.stiffness[:, None], scale, out=stiffness)
             if across:
                 push = push + scale * part.pull(F, others)
         system = replace(whole, D=D, push=push)
         level = links[0][0].kept("level", lambda: Level.of([part.inside for part, _ in links], F.dtype))
         # Blocks that move at the same time should not go far before they learn of each other.
-        system.descend_all(level, F, product, self.passes, PASS_TOLERANCE, cycles=1 if across else None)
-        if self.beta is None:
-            return (F,)
-        W = np.empty_like(F)
-        step_further(F, given[1], self.beta, self.least_share, W)
-        return F, W
+        cycles = 1 if across else None
+        system.descend_all(level, F, product, self.passes, PASS_TOLERANCE, cycles=cycles, scratch=scratch)
+        if self.beta is not None:
+            step_further(F, given[1], self.beta, self.least_share, found[1])
+        return tuple(found)
 
     def _complete(self, rows: slice, given: tuple[Array, ...]) -> tuple[RowSystem, slice]:
         """The system of some rows with the parts given for them, and where these rows are in it."""

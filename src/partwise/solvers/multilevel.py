@@ -23,6 +23,7 @@ import scipy.sparse as sp
 
 from ..core.indices import countable, narrow
 from ..core.rows import Cliques, Links, RowMatrix
+from ..core.scratch import Scratch
 from ..core.types import Array
 
 FEWEST_ROWS = 4
@@ -64,6 +65,7 @@ class Level:
         self._order = np.argsort(colour, kind="stable")
         # Rows of colour c, order[colours[c]:colours[c + 1]], are not coupled to each other.
         self._colours = np.searchsorted(colour[self._order], np.arange(colour.max() + 2))
+        self._scratch = Scratch()
 
     @classmethod
     def of(cls, matrices: Sequence[RowMatrix], dtype: Any) -> Level:
@@ -147,17 +149,31 @@ class Level:
         )  # fmt: skip
 
     def _move_aggregates(self, F: Array, q: RowQuadratic, before: int, coarser: Level, inside: Array) -> None:
-        from ..kernels.links import gather_pull, group_minima, shift_groups
+        from ..kernels.links import gather_rows, group_minima, shift_groups
+        from ..kernels.sparse import dot_rows_in_order
 
-        groups, n_groups = self._aggregates, self._gather.shape[0]
-        A = gather_pull(groups, n_groups, q.A, q.weight, F @ q.B, q.D, F, q.scale, self.off @ F)
-        lowest = group_minima(groups, n_groups, F)
-        weight = self._gather @ q.weight
-        D = self._gather @ q.D + np.multiply.outer(inside, q.scale)
-        A += weight[:, None] * (lowest @ q.B) + D * lowest + q.scale * (coarser.off @ lowest)
-        moved = lowest.copy()
+        def times(off: Any, F: Array, out: Array) -> Array:
+            dot_rows_in_order(off.indptr, off.indices, off.data, F, 0, len(F), out)
+            return out
+
+        FB, linked = self._memory(F.shape, F.dtype, "FB", "linked")
+        A, D, lowest, moved, part = self._memory(
+            (len(inside), F.shape[1]), F.dtype, "A", "D", "lowest", "moved", "part"
+        )
+        groups, weight = self._aggregates, self._gather @ q.weight
+        np.matmul(F, q.B, out=FB)
+        gather_rows(groups, q.A, q.weight, FB, q.D, F, q.scale, times(self.off, F, linked), A, D)
+        group_minima(groups, F, lowest)
+        D += np.multiply(inside[:, None], q.scale, out=part)
+        A += np.multiply(weight[:, None], np.matmul(lowest, q.B, out=part), out=part)
+        A += np.multiply(D, lowest, out=part)
+        A += np.multiply(q.scale, times(coarser.off, lowest, part), out=part)
+        moved[:] = lowest
         coarser.cycle(moved, RowQuadratic(A, q.B, weight, D, q.scale), before)
-        shift_groups(F, groups, moved - lowest)
+        shift_groups(F, groups, np.subtract(moved, lowest, out=part))
+
+    def _memory(self, shape: tuple[int, int], dtype: Any, *names: str) -> list[Array]:
+        return [self._scratch.get(name, shape, dtype) for name in names]
 
 
 class Chain:

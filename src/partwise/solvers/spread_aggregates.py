@@ -82,7 +82,9 @@ def _gathered(
         pull = pull - system.scale * (up - down)
         D = D + np.multiply.outer(part.stiffness - part.extra, system.scale)
     gather = sp.csr_array((np.ones(len(F), F.dtype), (owner, np.arange(len(F)))), shape=(n_aggregates, len(F)))
-    return (gather @ pull, gather @ weight, gather @ D), group_minima(owner, n_aggregates, np.ascontiguousarray(F))
+    lowest = np.empty((n_aggregates, F.shape[1]), F.dtype)
+    group_minima(owner, np.ascontiguousarray(F), lowest)
+    return (gather @ pull, gather @ weight, gather @ D), lowest
 
 
 def _first(parts: tuple[Any, Any]) -> Any:

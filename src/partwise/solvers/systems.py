@@ -12,6 +12,7 @@ from ..core.fixed import Fixed
 from ..core.forms import Quadratic
 from ..core.objective import Objective
 from ..core.rows import Diagonal, RowMatrix
+from ..core.scratch import Scratch
 from ..core.state import State
 from ..core.types import Array, Factor
 from .multilevel import Level, RowQuadratic
@@ -68,9 +69,10 @@ class RowSystem:
         """The system with other parts."""
         return replace(self, **parts)  # type: ignore[arg-type]
 
-    def pull(self, product: Array) -> Array:
-        """A, given the data's pull."""
-        A = self.data * product
+    def pull(self, product: Array, scratch: Scratch | None = None) -> Array:
+        """A, given the data's pull; in memory that is used again, if some is given."""
+        out = None if scratch is None else scratch.get("pull", product.shape, product.dtype)
+        A: Array = np.multiply(self.data, product, out=out)
         A += self.push
         return A
 
@@ -92,11 +94,18 @@ class RowSystem:
         descend_rows(F, product, *given, rows.start, max_passes, tolerance, jointly, self.n_held, out)
 
     def descend_all(
-        self, level: Level, F: Array, product: Array, max_passes: int, tolerance: float, cycles: int | None = None
+        self,
+        level: Level,
+        F: Array,
+        product: Array,
+        max_passes: int,
+        tolerance: float,
+        cycles: int | None = None,
+        scratch: Scratch | None = None,
     ) -> None:
         """Improve the whole factor in place, rows being coupled; by so many cycles, or as its number of rows says."""
         n = len(F)
-        A = self.pull(product)
+        A = self.pull(product, scratch)
         weight = self.weight if len(self.weight) > 1 else np.repeat(self.weight, n)
         quadratic = RowQuadratic(A, self.B, weight, self.D, self.scale)
         curvature = float(weight.mean()) * float(np.diag(self.B).mean())
