@@ -151,7 +151,11 @@ def _counts():
         ("orl32", 10): ("≥ 6", "≥ 14"),
     }
     cases = {f"counts-{name}-{k}": partial(counts.against_rules, name, k, needed=n) for (name, k), n in needed.items()}
-    return {**cases, "counts-overdispersed": counts.overdispersed}
+    return {
+        **cases,
+        "counts-newsgroups-paper": counts.newsgroups_on_paper,
+        "counts-overdispersed": counts.overdispersed,
+    }
 
 
 def _divergences():
