@@ -12,6 +12,7 @@ from sklearn.datasets import load_digits
 
 import partwise
 from partwise import NMF, ConstrainedNMF, GraphNMF, LocalCoordinateNMF
+from partwise.blocks import ArrayRows
 from partwise.callbacks import Checkpoint
 from partwise.testing import all_estimators
 
@@ -428,6 +429,26 @@ def test_what_was_learned_is_kept_when_the_iterator_fails():
         new(NMF()).fit_batches([])
     with pytest.raises(TypeError, match="read_csv"):
         new(NMF()).fit_batches("large.csv")
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csr_array, pd.DataFrame, ArrayRows])
+def test_one_table_is_not_taken_for_batches(kind):
+    with pytest.raises(TypeError, match=r"that holds all samples, not an iterable of batches\. Give its parts"):
+        new(NMF()).fit_batches(kind(X))
+
+
+def test_what_gives_no_batches_and_what_does():
+    for given in (3, None):
+        with pytest.raises(TypeError, match=f"batches is {given}, not an iterable of batches"):
+            new(NMF()).fit_batches(given)
+    parts = np.stack([X[:60], X[60:120]])
+
+    class Source(ArrayRows):
+        def __iter__(self):
+            return iter(parts)
+
+    for given in (parts, list(parts), Source(X[:120])):
+        assert new(NMF()).fit_batches(given).n_steps_ == 2
 
 
 def test_callbacks_hear_of_batches_and_may_end_the_stream():

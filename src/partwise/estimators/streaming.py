@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sized
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from os import PathLike
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from ..callbacks import Checkpoint, Fit, Progress, as_callbacks, fitting
 from ..clusters import Assignment
 from ..core import Array, IntArray, StoredRows, Unit, check_fits
-from ..core.dask_rows import is_dask, single_chunks
+from ..core.dask_rows import is_dask
 from ..core.domains import NON_NEGATIVE
 from ..core.stream import Stream
 from ..core.warn import warn
@@ -27,6 +26,7 @@ from ..selection.grids import open_parameters
 from ..solvers import Minimum, Options, Problem, begin_stream, check_streams, fit_anew, take_batch
 from .base import BaseFactorization
 from .chunk_batches import learn_from_chunks
+from .given_batches import batches_of
 from .options import Auto
 from .stream_samples import Samples
 from .units import check_new_X, chosen_unit, grids_inside, selection_inside, selection_outside
@@ -182,12 +182,7 @@ class StreamingFactorization(BaseFactorization):
         self
         """
         self._validate_params()
-        if isinstance(batches, str | bytes | PathLike):
-            raise TypeError(
-                f"batches is {batches!r}, a name and not batches. Give what reads the file in pieces, for example "
-                "pandas.read_csv(name, chunksize=1000)."
-            )
-        batches = single_chunks(batches) if is_dask(batches) else batches
+        batches = batches_of(batches)
         callbacks = as_callbacks(self.callbacks, self.verbose)
         if any(isinstance(callback, Checkpoint) for callback in callbacks):
             raise ValueError(
