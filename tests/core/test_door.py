@@ -410,3 +410,30 @@ def test_files(tmp_path, suffix, dtype):
     assert X.dtype == np.float64
     assert isinstance(X, sp.csr_array if suffix == "sparse.npz" else np.ndarray)
     np.testing.assert_array_equal(X.toarray() if sp.issparse(X) else X, values)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "opens"),
+    [
+        ("h5", "h5py.File"),
+        ("HDF5", "h5py.File"),
+        ("zarr", "zarr.open"),
+        ("h5ad", "anndata.read_h5ad"),
+        ("parquet", "pandas.read_parquet"),
+    ],
+)
+def test_paths_of_other_libraries_name_what_opens_them(suffix, opens, tmp_path):
+    path = tmp_path / f"data.{suffix}"
+    path.touch()
+    with pytest.raises(TypeError, match=rf"X is the path .*{opens}\(.*pip install partwise\[disk\]"):
+        GraphNMF().fit(path)
+    with pytest.raises(ValueError, match=rf"data\.{suffix} cannot be read as data here\. .*{opens}\("):
+        read(path)
+    with pytest.raises(TypeError, match=r"partwise\.files\.read\(path\) reads"):
+        GraphNMF().fit("data.csv")
+
+
+@pytest.mark.parametrize("name", all_estimators())
+def test_nothing_is_no_data(name):
+    with pytest.raises(TypeError, match="X is None"):
+        all_estimators()[name]().fit(None)

@@ -26,6 +26,7 @@ BAD = {
     "another width": ([X[:30], X[30:, :4]], r"Block 1 of X \(from row 30 on\) has shape \(30, 4\); it must have 5"),
     "another type": ([X[:30], X[30:].astype(np.float32)], "Block 1 .* dtype float32; the source says float64"),
     "another kind": ([X[:30], sp.csr_array(X[30:])], "Block 1 .* is sparse, but others are dense"),
+    "masked": ([X[:30], np.ma.masked_less(X[30:], 0.5)], "Block 1 .* is a masked array, whose mask would be ignored"),
     "no array": ([X[:30], [1, 2]], "Block 1 .* is a list"),
     "too few rows": ([X[:30]], "end after 30 rows"),
     "too many rows": ([X, X], "more rows than its shape"),
@@ -37,6 +38,16 @@ def test_bad_blocks_are_named(name):
     source = Blocks(X)
     source.blocks = lambda: iter(BAD[name][0])
     with pytest.raises(BlockError, match=BAD[name][1]):
+        NMF(2).fit(source)
+
+
+def test_a_method_that_gives_no_blocks():
+    source = Blocks(X)
+    source.blocks = lambda: None
+    with pytest.raises(BlockError, match=r"blocks\(\) of X gives a NoneType"):
+        NMF(2).fit(source)
+    source.blocks = raising
+    with pytest.raises(BlockError, match=r"Block 0 of X .* cannot be read: KeyError: 'gone'"):
         NMF(2).fit(source)
 
 

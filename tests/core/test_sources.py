@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from partwise import NMF
 from partwise.blocks import ArrayRows, CsrRows, NpyFile, RowBlocks
 from partwise.core.sources import as_source
 
@@ -104,3 +105,33 @@ def test_closed_files_and_files_of_something_else(tmp_path):
     (tmp_path / "x.npy").write_text("1, 2")
     with pytest.raises(ValueError, match=r"x\.npy is not a file that numpy.save has written"):
         NpyFile(tmp_path / "x.npy")
+
+
+def test_npy_files_that_are_not_whole(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    content = (tmp_path / "x.npy").read_bytes()
+    for size, says in ((len(content) - 1, "ends after 49 of its 50 rows"), (50, "is not a file"), (0, "is not a file")):
+        (tmp_path / "cut.npy").write_bytes(content[:size])
+        with pytest.raises(ValueError, match=rf"cut\.npy {says}"):
+            NpyFile(tmp_path / "cut.npy")
+
+
+UNFINISHED = {
+    "without dtype: a source of row blocks has": {"shape": (50, 4)},
+    "without shape and dtype: a source of row blocks has": {},
+    r"of shape \(None, 4\); a source": {"shape": (None, 4), "dtype": float},
+    "of shape 50; a source": {"shape": 50, "dtype": float},
+    "of dtype 'number', which numpy does not know": {"shape": (50, 4), "dtype": "number"},
+}
+
+
+@pytest.mark.parametrize("says", UNFINISHED)
+def test_sources_that_lack_something(says):
+    source = type("Table", (), {"blocks": lambda self: iter([X]), **UNFINISHED[says]})()
+    with pytest.raises(TypeError, match=rf"X is a Table .*{says}"):
+        NMF(2).fit(source)
+
+
+def test_an_array_with_a_method_blocks_is_an_array():
+    given = type("Table", (), {"blocks": lambda self: None, "__array__": lambda self, *_, **__: X})()
+    assert as_source(given) is None

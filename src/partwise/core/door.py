@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,22 @@ IN_BLOCKS = (
     "sample of the rows."
 )
 
-PATH = (
-    "{name} is the path {path!r}. Give what is there: partwise.files.read(path) reads tables and matrices, and "
-    "partwise.blocks.NpyFile(path) reads the rows of an npy file in blocks."
+PATH = "{name} is the path {path!r}. Give what is there: {advice}."
+READ = (
+    "partwise.files.read(path) reads tables and matrices, and partwise.blocks.NpyFile(path) reads the rows of an npy "
+    "file in blocks"
 )
+# What opens the files that `partwise.files` does not read, by the end of their names.
+OPENED = {
+    end: f"{advice} (pip install partwise[disk])"
+    for end, advice in {
+        ".h5": "a data set of h5py, h5py.File(path)[name]",
+        ".hdf5": "a data set of h5py, h5py.File(path)[name]",
+        ".h5ad": "anndata.read_h5ad(path), with backed='r' if it does not fit into memory",
+        ".zarr": "an array of zarr, zarr.open(path)[name]",
+        ".parquet": "pandas.read_parquet(path), or partwise.blocks.RowBlocks of it if it does not fit into memory",
+    }.items()
+}
 ITERATOR = (
     "{name} is an iterator, which can be read only once. Give it to fit_batches of NMF, LocalCoordinateNMF or "
     "ConstrainedNMF, or give an object with shape, dtype and blocks() (partwise.blocks.RowBlocks)."
@@ -99,7 +112,7 @@ def read_data(
     source = as_source(X) if stored or not is_dask(X) else None
     if source is not None and stored:
         return _stored(_rows_of(source, X, spread), min_samples, estimator, reset, names)
-    if source is X:
+    if source is not None and source is X:
         raise TypeError(
             IN_BLOCKS.format(name=name, reader="this function" if estimator is None else type(estimator).__name__)
         )
@@ -190,8 +203,10 @@ def readable(X: Any, name: str = "X") -> Any:
         )
     if isinstance(X, np.ndarray) or sp.issparse(X):
         return X
+    if X is None:
+        raise TypeError(f"{name} is None, but an array is needed: a row for every sample, a column for every feature.")
     if isinstance(X, str | os.PathLike):
-        raise TypeError(PATH.format(name=name, path=X))
+        raise TypeError(PATH.format(name=name, path=X, advice=OPENED.get(_ending(X), READ)))
     if isinstance(X, Iterator):
         raise TypeError(ITERATOR.format(name=name))
     library = type(X).__module__.partition(".")[0]
@@ -208,6 +223,11 @@ def readable(X: Any, name: str = "X") -> Any:
     if array.dtype.kind == "O":
         raise TypeError(refusal)
     return array
+
+
+def _ending(path: str | os.PathLike[str]) -> str:
+    """The end of the name of a file or folder, in lower case."""
+    return Path(os.fsdecode(path)).suffix.lower()
 
 
 def read_links(links: Any, name: str = "links") -> Any:

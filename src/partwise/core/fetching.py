@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from stat import S_ISDIR
 from typing import Any
 
@@ -117,7 +117,7 @@ class Fetcher:
         """Blocks of the source, small ones joined."""
         parts: list[Any] = []
         at, size, begin = 0, 0, 0
-        blocks = iter(self.source.blocks())
+        blocks = self._begun()
         for number in range(self.shape[0] + 1):
             with named(number, at):
                 block = next(blocks, None)
@@ -143,6 +143,14 @@ class Fetcher:
         if at < stop:
             raise BlockError(f"The blocks of X end after {at} rows, but its shape is {self.shape}.")
 
+    def _begun(self) -> Iterator[Any]:
+        """The blocks of the source from the first one on."""
+        with named(0, 0):
+            blocks: Any = self.source.blocks()
+        if not isinstance(blocks, Iterable):
+            raise BlockError(f"blocks() of X gives a {type(blocks).__name__}; it must give or yield blocks of rows.")
+        return iter(blocks)
+
     def _asked_for(self, block: Any, number: int, rows: slice) -> Any:
         block = self.checked(block, number, rows.start)
         if block.shape[0] != rows.stop - rows.start:
@@ -158,6 +166,8 @@ class Fetcher:
         sparse = sp.issparse(block)
         if not sparse and not isinstance(block, np.ndarray):
             raise BlockError(f"{where} is a {type(block).__name__}; blocks are numpy arrays or CSR matrices.")
+        if isinstance(block, np.ma.MaskedArray):
+            raise BlockError(f"{where} is a masked array, whose mask would be ignored; fill it, for example with NaN.")
         if block.ndim != 2 or block.shape[1] != self.shape[1]:
             raise BlockError(f"{where} has shape {block.shape}; it must have {self.shape[1]} columns.")
         if not block.shape[0]:

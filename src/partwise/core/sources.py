@@ -174,10 +174,10 @@ class NpyFile:
         with open(path, "rb") as file:
             try:
                 version = np.lib.format.read_magic(file)
+                read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+                self.shape, fortran, self.dtype = read(file)
             except ValueError as error:
                 raise ValueError(f"{self.paths[0]} is not a file that numpy.save has written.") from error
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            self.shape, fortran, self.dtype = read(file)
             self._offset = file.tell()
         if fortran and len(self.shape) > 1:
             raise ValueError(
@@ -186,6 +186,11 @@ class NpyFile:
         if self.dtype.hasobject:
             raise ValueError(f"{self.paths[0]} holds objects, not numbers.")
         self._row_bytes = int(np.prod(self.shape[1:])) * self.dtype.itemsize
+        there = (os.path.getsize(path) - self._offset) // max(1, self._row_bytes)
+        if self._row_bytes and there < len(self):
+            raise ValueError(
+                f"{self.paths[0]} ends after {there} of its {len(self)} rows: it was not written or copied whole."
+            )
 
     def __len__(self) -> int:
         return int(self.shape[0])
@@ -302,8 +307,32 @@ def as_source(X: Any) -> RowBlocks | None:
         if encoding in CSC_NAMES:
             raise _by_columns()
         return ArrayRows(X) if kind in ("Dataset", "Array") else None
-    is_one = callable(getattr(X, "blocks", None)) and hasattr(X, "shape") and hasattr(X, "dtype")
-    return X if is_one else None
+    return _checked(X) if callable(getattr(X, "blocks", None)) else None
+
+
+def _checked(X: Any) -> RowBlocks | None:
+    """An object with a method `blocks`; refused if it lacks the rest of a source. Arrays may have such a method too."""
+    name = type(X).__name__
+    lacking = [part for part in ("shape", "dtype") if not hasattr(X, part)]
+    if lacking and hasattr(X, "__array__"):
+        return None
+    if lacking:
+        raise TypeError(
+            f"X is a {name} with a method blocks, but without {' and '.join(lacking)}: a source of row blocks has "
+            "shape, dtype and blocks() (partwise.blocks.RowBlocks)."
+        )
+    try:
+        tuple(map(int, X.shape))
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"X is a {name} of shape {X.shape!r}; a source says how many rows and columns it has."
+        ) from error
+    try:
+        np.dtype(X.dtype)
+    except TypeError as error:
+        raise TypeError(f"X is a {name} of dtype {X.dtype!r}, which numpy does not know.") from error
+    source: RowBlocks = X
+    return source
 
 
 def _of_anndata(X: Any, kind: str) -> RowBlocks | None:

@@ -32,7 +32,10 @@ class Attaching:
         check_is_fitted(self, "embedding_")
         samples = check_new_X(self, X, self.missing)
         if not isinstance(samples, StoredRows):
-            raise TypeError("attach takes data that are not in memory, as partwise.blocks reads them; X is in memory.")
+            raise TypeError(
+                "attach takes data that are not in memory, as partwise.blocks reads them; X is in memory. "
+                "Give partwise.blocks.ArrayRows(X), or of a CSR matrix CsrRows(X.data, X.indices, X.indptr, X.shape)."
+            )
         terms = [term.attached(samples) for term in self._coding]
         if all(term is None for term in terms):
             raise ValueError(f"This {type(self).__name__} has all that it needs to code new samples.")

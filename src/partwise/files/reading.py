@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.door import OPENED
 from .archive import ReadError, Refused, check_file, reading
 from .arrays import read_mat, read_mtx, read_npy, read_npz
 from .cells import SEPARATORS
@@ -79,6 +80,8 @@ def read(
     path = Path(path)
     suffix = path.suffix.lower()
     texts = [text_column] if isinstance(text_column, str) else text_column
+    if suffix in OPENED:
+        raise ReadError(f"{path} cannot be read as {KIND} here. Open it, and give estimators {OPENED[suffix]}.")
     if path.is_dir():
         reader: Reader = partial(read_folder, stop_words=stop_words)
     elif suffix in SEPARATORS:
