@@ -64,6 +64,12 @@ def test_backed_anndata(data, tmp_path):
     for given in (backed, backed.X):
         np.testing.assert_array_equal(whole(as_source(given)), data.toarray() if sp.issparse(data) else data)
     assert as_source(anndata.AnnData(data)) is None
+    view = backed[np.arange(len(backed)) % 2 == 0]
+    with pytest.raises(TypeError, match="a view of a backed AnnData"):
+        NMF(2).fit(view)
+    written = view.copy(tmp_path / "view.h5ad")
+    np.testing.assert_array_equal(whole(as_source(written)), view.to_memory().to_df())
+    written.file.close()
     backed.file.close()
 
 

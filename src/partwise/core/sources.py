@@ -20,6 +20,12 @@ from .types import Array
 # HDF5 and zarr files of AnnData call their matrices by these names.
 CSR_NAMES, CSC_NAMES = ("csr_matrix", "csr"), ("csc_matrix", "csc")
 
+# Its X would be read whole when it is asked for.
+VIEW = (
+    "X is a view of a backed AnnData, of which anndata reads no rows in blocks. Give view.to_memory() if it fits into "
+    "memory, or write it to a file, adata = view.copy(filename), and give that."
+)
+
 
 @runtime_checkable
 class RowBlocks(Protocol):
@@ -338,7 +344,11 @@ def _checked(X: Any) -> RowBlocks | None:
 def _of_anndata(X: Any, kind: str) -> RowBlocks | None:
     """The matrix of a backed AnnData, or one of its sparse data sets."""
     if kind == "AnnData":
-        return as_source(X.X) if getattr(X, "isbacked", False) else None
+        if not getattr(X, "isbacked", False):
+            return None
+        if X.is_view:
+            raise TypeError(VIEW)
+        return as_source(X.X)
     group = getattr(X, "group", None)
     if group is None:
         return None
