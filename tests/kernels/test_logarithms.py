@@ -197,8 +197,14 @@ def test_models_of_rows_and_the_bound_on_their_steps(m):
     F[2:4, 0], slopes = 0, np.full_like(F, 1e9)
     slopes[2] = -1e9  # a reason to grow, which the zero of the next row has not
     entries, x, y = (counts.indptr, counts.indices, counts.data), counts.toarray(), F @ G.T
-    pulls, grams, responses = np.empty_like(F), np.empty((len(F), 4, 4)), np.empty_like(F)
-    model_rows(*entries, G, 1e-100, slopes, F, pulls, grams, responses)
+    pulls, responses = np.empty_like(F), np.zeros_like(F)
+    packed, places, widths = np.empty(16 * len(F)), np.empty(len(F), np.int64), np.empty(len(F), np.int32)
+    chosen = np.empty((len(F), 4), np.int32)
+    models = packed, places, chosen, widths
+    model_rows(*entries, G, 1e-100, slopes, F, pulls, 0, *models, responses)
+    grams = np.zeros((len(F), 4, 4))
+    for gram, place, own, width in zip(grams, places, chosen, widths, strict=True):
+        gram[np.ix_(own[:width], own[:width])] = packed[place : place + width**2].reshape(width, width)
     np.testing.assert_allclose(responses, np.einsum("iab,ib->ia", grams, F), rtol=1e-12)
     np.testing.assert_allclose(pulls, (x / y) @ G, rtol=1e-12)
     expected = np.einsum("ip,pa,pb->iab", x / y**2, G, G) / 2
@@ -208,7 +214,7 @@ def test_models_of_rows_and_the_bound_on_their_steps(m):
     for length in (0.01, 0.3, 1.0):
         wanted = length * rng.uniform(-1, 1, size=F.shape) * F
         steps = wanted.copy()
-        bound = bound_rows(*entries, G, 1e-100, F, grams, steps)
+        bound = bound_rows(*entries, G, 1e-100, F, *models, steps)
         t = steps @ G.T / y
         assert (x * (t - np.log1p(t))).sum() <= bound
         assert t[x > 0].min() >= -0.7 - 1e-12

@@ -44,8 +44,7 @@ def moved_together(objective: Objective, state: State, chain: Chain, scratch: Sc
     F, n, k = np.ascontiguousarray(state.W), *state.W.shape
     if objective.domains[CODES] != NON_NEGATIVE or F.nbytes * k > MODEL_BYTES or tightness(objective, state) <= TIED:
         return None
-    from ..kernels.log_models import bound_rows, model_rows
-    from ..kernels.own_grams import descend_own
+    from ..kernels.log_models import bound_rows, descend_models, model_rows
 
     system, form = system_of(objective, state, CODES), objective.logarithmic(state, CODES)
     if system.B.any():
@@ -54,28 +53,34 @@ def moved_together(objective: Objective, state: State, chain: Chain, scratch: Sc
     linear = np.broadcast_to(form.linear - 2 * system.push, F.shape)
     couplings = [coupling for part in objective.quadratics(state, CODES) for coupling in part.couplings]
     slopes = linear + 2 * sum(coupling.dot(F) for coupling in couplings)
-    pulls, grams, responses = np.empty_like(F), scratch.get("grams", (n, k, k), F.dtype), np.empty_like(F)
+    pulls, responses = np.empty_like(F), np.zeros_like(F)
+    # Grams have room for all entries; what is not needed is not touched.
+    grams, places = scratch.get("grams", (n * k * k,), F.dtype), np.empty(n, np.int64)
+    chosen, widths = np.empty((n, k), np.int32), np.empty(n, np.int32)
 
     def model(rows: slice) -> None:
         for block in form.counts.blocks(CODES, rows):
             own = block.rows
-            model_rows(*block.entries[:3], G, form.floor, slopes[own], F[own], pulls[own], grams[own], responses[own])
+            held = grams, places[own], chosen[own], widths[own]
+            given = (slopes[own], F[own], pulls[own], own.start * k * k)
+            model_rows(*block.entries[:3], G, form.floor, *given, *held, responses[own])
 
     state.X.map_rows(model, n)
-    # Zeros that have no reason to grow stay: their models are not there.
-    targets = np.where((F > 0) | (pulls > slopes), responses + (pulls - linear) / 2, -np.inf)
-    new, zero, unused = F.copy(), np.zeros((1, k), F.dtype), np.empty(0)
+    targets = responses + (pulls - linear) / 2
+    new = F.copy()
     links = chain.of(system.coupled, new)
     for turn in range(PASSES):
         before = new.copy()
-        descend_own(grams, targets, zero, system.D, system.scale, *links, 0, 1, 0.0, 0, new, unused)
+        descend_models(grams, places, chosen, widths, targets, system.D, system.scale, *links, new)
         if turn + 1 < PASSES:
             np.maximum(new + F.dtype.type(FURTHER) * (new - before), 0, out=new)
             links = chain.of(system.coupled, new)
     steps = new - F
     change = 0.0
     for block in form.counts.blocks(CODES, slice(0, n)):
-        change += bound_rows(*block.entries[:3], G, form.floor, F[block.rows], grams[block.rows], steps[block.rows])
+        own = block.rows
+        held = grams, places[own], chosen[own], widths[own]
+        change += bound_rows(*block.entries[:3], G, form.floor, F[own], *held, steps[own])
     # Some steps are shorter now.
     change += dot64(slopes - pulls, steps)
     change += sum(dot64(coupling.dot(steps), steps) for coupling in couplings)
