@@ -97,7 +97,15 @@ def test_fits_that_do_not_converge_are_counted():
         consensus(NMF(3, max_iter=2, tol=1e-9), BLOBS, n_runs=3, random_state=0)
 
 
-@pytest.mark.parametrize(("options", "message"), [({"n_runs": 1}, "fewer than 2"), ({"max_samples": 1}, "at least 2")])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_runs": 1}, "n_runs=1 was given; it must be a whole number of at least 2"),
+        ({"n_runs": 2.5}, "n_runs=2.5 was given"),
+        ({"n_runs": "many"}, "n_runs='many' was given"),
+        ({"max_samples": 1}, "max_samples=1 was given"),
+    ],
+)
 def test_too_little(options, message):
     with pytest.raises(ValueError, match=message):
         consensus(NMF(3), BLOBS, **options)

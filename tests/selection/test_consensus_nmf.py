@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
@@ -248,6 +249,29 @@ def test_replicates_may_be_told_about_components(known):
 def test_a_class_is_no_estimator():
     with pytest.raises(ValueError, match="it must be an estimator"):
         ConsensusNMF(NMF).fit(X)
+
+
+@pytest.mark.parametrize("by", [1e14, 1e200, 1e-12, 1e-200])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_draws_of_what_cannot_be_counts_are_refused(by, make):
+    """Data that are fitted in another unit would be drawn in it, as counts of ordinary size."""
+    with pytest.raises(ValueError, match=r"whose means are the entries of X, but .* Give counts"):
+        ConsensusNMF(NMF(4), n_replicates=4, resample="counts").fit(make(by * X))
+
+
+def test_fewer_distinct_components_than_clusters_are_refused():
+    """Before any warning, of single fits, that components are not used."""
+    with pytest.raises(ValueError, match="are copies of 1, too few for 2 clusters"):
+        ConsensusNMF(NMF(2), n_replicates=4, random_state=0).fit(0 * X)
+
+
+@pytest.mark.parametrize("resample", [None, "samples", "counts"])
+def test_replicates_that_have_not_converged_are_reported_once(resample):
+    method = ConsensusNMF(NMF(4, max_iter=3, tol=1e-9), n_replicates=5, resample=resample, random_state=0)
+    with pytest.warns(ConvergenceWarning) as caught:
+        method.fit(X)
+    sentences = [str(each.message) for each in caught]
+    assert sum("5 of 5 fits have not converged to tol=1e-09 after 3 sweeps" in each for each in sentences) == 1
 
 
 def test_bad_data_and_intervals_are_refused():

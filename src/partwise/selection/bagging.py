@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..core.types import Array
+from ..core.warn import quiet
 from ..solvers import Options, Problem, solve_many
 from .programs import unit_rows
 
@@ -36,8 +37,9 @@ def bagged(problem: Problem, factors: tuple[Array, Array], n_fits: int, options:
     """
     total = np.zeros((problem.n_components, problem.X.shape[1]))
     problems = _weighted(problem.begun(factors), n_fits, np.random.RandomState(seed))
-    for _, minimum in solve_many(problems, options):
-        total += unit_rows(minimum.state.components)
+    with quiet():
+        for _, minimum in solve_many(problems, options):
+            total += unit_rows(minimum.state.components)
     return unit_rows(total).astype(problem.X.dtype)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -167,10 +168,8 @@ def consensus(
     >>> bool(result.cophenetic_correlation > 0.9)
     True
     """
-    if n_runs < 2:
-        raise ValueError(f"n_runs={n_runs!r} was given; there is no consensus of fewer than 2 runs.")
-    if max_samples < 2:
-        raise ValueError(f"max_samples={max_samples!r} was given; the matrix needs at least 2 samples.")
+    check_number("n_runs", n_runs, 2)
+    check_number("max_samples", max_samples, 2)
     rng = check_random_state(random_state)
     varied = {"init": "random"} if getattr(estimator, "init", None) in FIXED_STARTS else {}
     varying = clone(estimator).set_params(**varied)
@@ -179,6 +178,12 @@ def consensus(
     rows = np.arange(n) if n <= max_samples else np.sort(rng.choice(n, max_samples, replace=False))
     k = max(int(labels.max()) + 1 for labels in labellings)
     return Consensus(np.array(labellings), k, rows)
+
+
+def check_number(name: str, number: Any, least: int) -> None:
+    """Refuse what is no whole number, or too small."""
+    if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
+        raise ValueError(f"{name}={number!r} was given; it must be a whole number of at least {least}.")
 
 
 def _labellings(estimator: Any, X: Any, seeds: Array) -> list[IntArray]:
@@ -192,13 +197,18 @@ def _labellings(estimator: Any, X: Any, seeds: Array) -> list[IntArray]:
         unfinished += minimum.result.stop_reason == "max_iter"
         seed = int(rngs[index].randint(LARGEST_SEED))
         found[index] = Assignment(minimum.state.W, estimator.assign, seed).labels
-    if unfinished and estimator.tol > 0:
+    warn_if_unfinished(unfinished, len(seeds), options)
+    return [found[index] for index in range(len(seeds))]
+
+
+def warn_if_unfinished(n_unfinished: int, n_fits: int, options: Options) -> None:
+    """Warn if some of many fits have reached the limit of sweeps."""
+    if n_unfinished and options.tol > 0:
         warn(
-            f"{unfinished} of {len(seeds)} fits have not converged to tol={estimator.tol:g} after {estimator.max_iter} "
+            f"{n_unfinished} of {n_fits} fits have not converged to tol={options.tol:g} after {options.max_iter} "
             "sweeps. Raise max_iter or tol.",
             ConvergenceWarning,
         )
-    return [found[index] for index in range(len(seeds))]
 
 
 def _together(labellings: IntArray) -> Array:

@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
@@ -17,14 +16,16 @@ from ..core.dask_rows import refuse_workers
 from ..core.interruption import fit_whole
 from ..core.storage import as_operand
 from ..core.types import Array, IntArray
-from ..core.warn import warn
+from ..core.warn import quiet, warn
 from ..persistence import Persistent
 from ..solvers import Options, Problem, solve_many
 from .bagging import bagged
 from .by_estimator import ByEstimator
+from .consensus import check_number, warn_if_unfinished
 from .entries import Predictions
 from .grids import RANKS, open_parameters
-from .programs import BLOCK_BYTES, Programs, TooFewAgree, find_programs, unit_rows
+from .poisson import check_counts, drawn_counts
+from .programs import Programs, TooFewAgree, find_programs, unit_rows
 from .rank_stability import compared
 from .ranks import EntryValidation
 
@@ -171,7 +172,7 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         # The least of them is where a mask or too many seeds are refused.
         base = clone(self.estimator).set_params(n_components=min(ranks))
         problem = base.problem(X, y, sample_weight)
-        self._check_data(problem, ranks)
+        self._check_data(problem, X, ranks)
         options = Options(base.max_iter, base.tol, inner=True)
         validation = self._validated(problem, ranks, options, rng) if len(ranks) > 1 else None
         programs: dict[int, Programs | TooFewAgree] = {}
@@ -222,10 +223,8 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
                 "The estimator has components of groups, which cannot be told from shared ones by their likeness. Use "
                 "NMF() or GraphNMF(graph_strength=...), for the samples of one group or of all."
             )
-        whole = {"n_replicates": (self.n_replicates, 2), "n_splits": (self.n_splits, 2), "n_bagged": (self.n_bagged, 0)}
-        for name, (number, least) in whole.items():
-            if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
-                raise ValueError(f"{name}={number!r} was given; it must be a whole number of at least {least}.")
+        for name, least in (("n_replicates", 2), ("n_splits", 2), ("n_bagged", 0)):
+            check_number(name, getattr(self, name), least)
         for name, share in (("neighborhood", self.neighborhood), ("level", self.level)):
             if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:
                 raise ValueError(f"{name}={share!r} was given; it must lie between 0 and 1.")
@@ -250,13 +249,15 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
             return [int(n_components)]
         return [int(k) for k in RANKS.given("n_components", n_components).values]
 
-    def _check_data(self, problem: Problem, ranks: Sequence[int]) -> None:
+    def _check_data(self, problem: Problem, X: Any, ranks: Sequence[int]) -> None:
         if len(ranks) > 1 and not problem.X.in_memory:
             raise ValueError("Numbers of components are compared by hiding entries of X, which must be in memory.")
         if self.resample == "counts" and problem.X.missing is not None:
             raise ValueError("resample='counts' draws every entry, but some are missing. Use resample='samples'.")
         if self.resample == "counts" and not problem.X.in_memory:
             raise ValueError("resample='counts' needs the data in memory. Use resample='samples'.")
+        if self.resample == "counts":
+            check_counts(X, min(ranks))
 
     def _validated(
         self, problem: Problem, ranks: Sequence[int], options: Options, rng: np.random.RandomState
@@ -278,11 +279,15 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         k, m = problem.n_components, problem.X.shape[1]
         found = np.empty((self.n_replicates, k, m), problem.X.dtype)
         objectives = np.full(self.n_replicates, np.inf)
-        for index, minimum in solve_many(self._varied(problem, seeds), options):
-            found[index] = unit_rows(minimum.state.components)
-            objectives[index] = minimum.result.objective
-            if objectives.argmin() == index:
-                best = minimum.state.W, minimum.state.Ht
+        n_unfinished = 0
+        with quiet():
+            for index, minimum in solve_many(self._varied(problem, seeds), options):
+                found[index] = unit_rows(minimum.state.components)
+                objectives[index] = minimum.result.objective
+                n_unfinished += minimum.result.stop_reason == "max_iter"
+                if objectives.argmin() == index:
+                    best = minimum.state.W, minimum.state.Ht
+        warn_if_unfinished(n_unfinished, self.n_replicates, options)
         return found, objectives, best
 
     def _best(self, objectives: Array) -> IntArray:
@@ -299,7 +304,7 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
                 weight = np.bincount(rng.randint(n, size=n), minlength=n).astype(X.dtype)
                 replicate = replicate.reweighted(weight if X.sample_weight is None else weight * X.sample_weight)
             elif self.resample == "counts":
-                drawn = as_operand(_drawn(X.array, rng), None, X.sample_weight)
+                drawn = as_operand(drawn_counts(X.array, rng), None, X.sample_weight)
                 replicate = replicate.on(drawn, problem.labels, replicate.rng)
             yield replicate
 
@@ -361,21 +366,3 @@ class ConsensusNMF(ByEstimator, Persistent, ClassNamePrefixFeaturesOutMixin, Tra
         tags.input_tags.positive_only = True
         tags.input_tags.sparse = True
         return tags
-
-
-def _drawn(X: Any, rng: np.random.RandomState) -> Any:
-    """Counts from the Poisson distribution of mean X; a sparse X keeps its zeros."""
-    if not sp.issparse(X):
-        return _poisson(X, rng)
-    drawn = sp.csr_array((_poisson(X.data, rng), X.indices.copy(), X.indptr.copy()), shape=X.shape)
-    drawn.eliminate_zeros()
-    return drawn
-
-
-def _poisson(means: Array, rng: np.random.RandomState) -> Array:
-    """A draw for every mean, some rows at a time, because they are drawn as whole numbers of eight bytes."""
-    drawn = np.empty_like(means)
-    at_a_time = max(1, BLOCK_BYTES * len(means) // (8 * means.size or 1))
-    for start in range(0, len(means), at_a_time):
-        drawn[start : start + at_a_time] = rng.poisson(means[start : start + at_a_time])
-    return drawn

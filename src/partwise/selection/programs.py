@@ -117,6 +117,12 @@ def find_programs(
         )
     members = found if kept.all() else found[kept]
     groups = _ordered(cluster(members, n_components, KMEANS_STARTS, seed)[0])
+    n_distinct = int(groups.max()) + 1
+    if n_distinct < n_components:
+        raise TooFewAgree(
+            f"The components of all fits are copies of {n_distinct}, too few for {n_components} clusters. Use fewer "
+            "components, and see whether X has as many distinct rows."
+        )
     labels = np.full(len(found), -1, np.intp)
     labels[kept] = groups
     inside = [groups == group for group in range(n_components)]

@@ -19,7 +19,7 @@ from ..core.types import Array
 from ..plots import Curve, draw_curves
 from ..plots.views import picture, table, view
 from ..terms.entries import check_weights, restrict
-from .consensus import consensus
+from .consensus import check_number, consensus
 from .criteria import agreement
 from .entries import hidden_loss, hide
 from .grids import RANKS
@@ -173,8 +173,7 @@ def cross_validate_entries(
     ranks = [int(k) for k in RANKS.given("n_components", n_components).values]
     if not 0 < share < 1:
         raise ValueError(f"share={share!r} was given; it must lie between 0 and 1.")
-    if n_splits < 2:
-        raise ValueError(f"n_splits={n_splits!r} was given; error bars need at least 2.")
+    check_number("n_splits", n_splits, 2)
     if "missing" not in estimator.get_params():
         raise ValueError(
             f"{type(estimator).__name__} takes no missing entries, so none can be hidden from it. Use NMF, "
