@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 
 from partwise import NMF, GraphNMF, GroupNMF, NormalizedCut, from_anndata, load, to_anndata
 from partwise.graphs import neighbor_graph
-from partwise.selection import ConsensusNMF
+from partwise.selection import ConsensusNMF, rank_evidence
 from partwise.testing import all_estimators
 
 pytestmark = [
@@ -126,6 +126,34 @@ def test_parts_of_it_have_parts_of_its_graph(make):
     np.testing.assert_array_equal(cross_val_score(model, from_anndata(adata, "counts"), cv=3), scores)
 
 
+@makers
+def test_hidden_entries_leave_names_and_graphs(make):
+    """The evidence for a number of components hides entries of what it was given, not its links."""
+    adata = make(X, obsp={"connectivities": EDGES})
+    known = pd.DataFrame(X[:1], columns=GENES)
+    by_name = GraphNMF(graph="connectivities", graph_strength=1.0, fixed_components=known, max_iter=10, tol=0)
+    found = rank_evidence(by_name, adata, [2, 3], n_splits=2, n_runs=2, random_state=0)
+    given = clone(by_name).set_params(graph=EDGES, fixed_components=X[:1])
+    expected = rank_evidence(given, X, [2, 3], n_splits=2, n_runs=2, random_state=0)
+    np.testing.assert_array_equal(found.hidden.losses, expected.hidden.losses)
+    np.testing.assert_array_equal(found.stability, expected.stability)
+    with pytest.raises(ValueError, match="The columns of fixed_components are not the features of X"):
+        rank_evidence(clone(by_name).set_params(fixed_components=known[GENES[::-1]]), adata, [2, 3], n_runs=2)
+
+
+def test_layers_are_no_need():
+    plain = SimpleNamespace(X=X, obs_names=range(len(X)), var_names=GENES, obsp={"links": EDGES})
+    model = GraphNMF(4, graph="links", graph_strength=1.0, random_state=0, max_iter=20).fit(plain)
+    assert model.feature_names_in_.tolist() == GENES
+    given = GraphNMF(4, graph=EDGES, graph_strength=1.0, random_state=0, max_iter=20).fit(X)
+    np.testing.assert_array_equal(model.embedding_, given.embedding_)
+    with pytest.raises(ValueError, match="There is no layer 'counts'; there are none"):
+        from_anndata(plain, "counts")
+    plain.X = None
+    with pytest.raises(ValueError, match=r"X is None\. Name a layer: .* there are none"):
+        NMF(4).fit(plain)
+
+
 def test_names_are_checked():
     model = NMF(4, random_state=0, max_iter=5, tol=0).fit(Duck(X))
     with pytest.raises(ValueError, match="feature names should match"):
@@ -207,6 +235,14 @@ def test_what_cannot_be_written():
         to_anndata(model, Duck(X, genes=["gene0", *GENES[:-1]]))
     with pytest.raises(ValueError, match="15 features without names, and adata has 14 variables"):
         to_anndata(NMF(3, max_iter=5, tol=0).fit(X), Duck(X[:, :14], genes=GENES[:14]))
+    with pytest.raises(ValueError, match="There are 2 codes of every sample, but the model has 3"):
+        to_anndata(model, Duck(X), codes=np.ones((len(X), 2)))
+    for key in ("one/two", "", 3, None):
+        with pytest.raises(ValueError, match=f"key={key!r} was given"):
+            to_anndata(model, Duck(X), key=key)
+    for write in (lambda: to_anndata(model, X), lambda: from_anndata(X, layer="counts")):
+        with pytest.raises(TypeError, match="adata is ndarray; give an AnnData"):
+            write()
 
 
 def test_models_keep_the_names(tmp_path):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .core.annotated import Layer, check_layer
+from .core.annotated import Layer, check_annotated, check_layer
 from .core.types import Array
 
 # What is kept of a fit beside its parameters.
@@ -42,6 +42,7 @@ def from_anndata(adata: Any, layer: str | None = None) -> Any:
     """
     if layer is None:
         return adata
+    check_annotated(adata)
     check_layer(adata, layer)
     return Layer(adata, layer)
 
@@ -64,12 +65,19 @@ def to_anndata(model: Any, adata: Any, key: str = "partwise", codes: Any = None)
         Codes of the samples in `adata`, as `transform` gives them. By default `embedding_`, for the samples of the fit.
     """
     check_is_fitted(model, "embedding_")
+    check_annotated(adata)
+    if not isinstance(key, str) or not key or "/" in key:
+        raise ValueError(f"key={key!r} was given; files need a name without a slash.")
     codes = np.asarray(model.embedding_ if codes is None else codes)
     n_samples, names = len(adata.obs_names), np.asarray(adata.var_names, dtype=object)
     if codes.ndim != 2 or len(codes) != n_samples:
         raise ValueError(
             f"There are codes of shape {codes.shape} and {n_samples} observations; they must agree. For other samples "
             "than those of the fit, give codes=model.transform(adata)."
+        )
+    if codes.shape[1] != model.embedding_.shape[1]:
+        raise ValueError(
+            f"There are {codes.shape[1]} codes of every sample, but the model has {model.embedding_.shape[1]}."
         )
     components = getattr(model, "components_", None)
     loadings = None if components is None else _loadings(model, components, names)

@@ -304,7 +304,7 @@ def test_a_refused_fit_leaves_the_model():
 
 def test_unknown_groups_of_new_samples():
     model = GroupNMF(4, random_state=0, max_iter=5, tol=0).fit(X, groups=GROUPS)
-    with pytest.raises(ValueError, match="Group d is not one of the fit, which had a, b, c"):
+    with pytest.raises(ValueError, match=r"Group .d. is not one of the fit, which had .a., .b., .c."):
         model.transform(X[:2], groups=["a", "d"])
     with pytest.raises(ValueError, match="groups has 1 entries and X has 2 samples"):
         model.predict(X[:2], groups=["a"])

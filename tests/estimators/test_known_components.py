@@ -302,6 +302,11 @@ def test_markers_that_cannot_be(markers, message):
         marker_mask(markers, NAMES, 4)
 
 
+def test_markers_need_names_that_differ():
+    with pytest.raises(ValueError, match="Several features have the name 'gene0'"):
+        marker_mask({"a": ["gene1"]}, ["gene0", "gene0", "gene1"], 4)
+
+
 CLOSED = np.ones((3, 12), bool)
 CLOSED[:, 5] = False
 FORMS = {

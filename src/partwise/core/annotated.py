@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-ATTRIBUTES = ("X", "obs_names", "var_names", "layers", "obsp")
+ATTRIBUTES = ("X", "obs_names", "var_names", "obsp")
 
 
 def is_annotated(X: Any) -> bool:
@@ -21,7 +21,7 @@ def matrix_of(X: Any) -> Any:
         return X
     if X.X is None:
         raise ValueError(
-            f"{type(X).__name__}.X is None. Name a layer: partwise.from_anndata(adata, layer=…), {_known(X.layers)}."
+            f"{type(X).__name__}.X is None. Name a layer: partwise.from_anndata(adata, layer=…), {_known(_layers(X))}."
         )
     return X.X
 
@@ -71,6 +71,37 @@ class Layer:
         return Layer(self.adata[samples], self.layer)
 
 
+@dataclass(frozen=True, eq=False)
+class Instead:
+    """Another matrix in place of X, with the names and links of annotated data.
+
+    Parameters
+    ----------
+    X : array or sparse matrix
+    adata : AnnData
+    """
+
+    X: Any
+    adata: Any
+
+    @property
+    def obs_names(self) -> Any:  # noqa: D102
+        return self.adata.obs_names
+
+    @property
+    def var_names(self) -> Any:  # noqa: D102
+        return self.adata.var_names
+
+    @property
+    def obsp(self) -> Any:  # noqa: D102
+        return self.adata.obsp
+
+
+def instead_of(given: Any, matrix: Any) -> Any:
+    """A matrix made of data, with the names and links that these have as they were given."""
+    return Instead(matrix, given) if is_annotated(given) else matrix
+
+
 def empty_table(X: Any) -> Any:
     """The names of the features as scikit-learn reads them: a DataFrame without rows."""
     import pandas as pd  # type: ignore[import-untyped]  # AnnData needs it too
@@ -86,8 +117,23 @@ def empty_table(X: Any) -> Any:
 
 def check_layer(adata: Any, layer: str) -> None:
     """Refuse a layer that annotated data do not have."""
-    if layer not in adata.layers:
-        raise ValueError(f"There is no layer {layer!r}; {_known(adata.layers)}.")
+    if layer not in _layers(adata):
+        raise ValueError(f"There is no layer {layer!r}; {_known(_layers(adata))}.")
+
+
+def check_annotated(adata: Any) -> None:
+    """Refuse what is no AnnData and has nothing of one."""
+    if not is_annotated(adata):
+        raise TypeError(
+            f"adata is {type(adata).__name__}; give an AnnData, or an object with the attributes "
+            f"{', '.join(ATTRIBUTES)}."
+        )
+
+
+def _layers(adata: Any) -> Mapping[str, Any]:
+    """The layers, if there may be any."""
+    layers: Mapping[str, Any] = getattr(adata, "layers", {})
+    return layers
 
 
 def links_of(X: Any, name: str) -> Any:

@@ -38,7 +38,13 @@ def marker_mask(markers: Mapping[Any, Iterable[str]], names: Iterable[str], n_co
            [False,  True,  True],
            [False,  True, False]])
     """
+    names = list(names)
     place = {name: column for column, name in enumerate(names)}
+    if len(place) < len(names):
+        twice = next(name for column, name in enumerate(names) if place[name] != column)
+        raise ValueError(
+            f"Several features have the name {twice!r}. Call adata.var_names_make_unique() first, or rename them."
+        )
     if len(markers) > n_components:
         raise ValueError(f"There are markers of {len(markers)} components, but n_components={n_components}.")
     listed = np.zeros((n_components, len(place)), bool)

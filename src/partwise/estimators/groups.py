@@ -57,10 +57,10 @@ def find_groups(given: Any, names: Array, n_samples: int) -> IntArray:
     place = {name: index for index, name in enumerate(names.tolist())}
     found = np.array([place.get(name, -1) for name in groups.tolist()], np.intp)
     if (found < 0).any():
-        known = ", ".join(map(str, names[:10])) + (", …" if len(names) > 10 else "")
+        known = ", ".join(map(repr, names[:10].tolist())) + (", …" if len(names) > 10 else "")
         raise ValueError(
-            f"Group {groups[found < 0][0]!s} is not one of the fit, which had {known or 'no groups'}. Code samples of "
-            "other groups without `groups`, by the shared components alone."
+            f"Group {groups[found < 0].tolist()[0]!r} is not one of the fit, which had {known or 'no groups'}. Code "
+            "samples of other groups without `groups`, by the shared components alone."
         )
     return found
 

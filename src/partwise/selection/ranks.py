@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from ..core.annotated import instead_of
 from ..core.door import read_data
 from ..core.interruption import fit_whole
 from ..core.operand import Operand
@@ -186,7 +187,7 @@ def cross_validate_entries(
         data, settings["weights"] = restrict(
             data, check_weights(weights(data.array) if callable(weights) else weights, data)
         )
-    fits = clone(estimator).set_params(missing=data.missing, **settings).problem(data.array).fits
+    fits = clone(estimator).set_params(missing=data.missing, **settings).problem(instead_of(X, data.array)).fits
     if not fits:
         raise ValueError(f"{type(estimator).__name__} has no fit among its terms, so there is nothing to validate.")
     rng = check_random_state(random_state)
@@ -195,7 +196,7 @@ def cross_validate_entries(
         hidden, known = hide(data, share, rng)
         settings |= {"missing": known.missing, "random_state": int(rng.randint(np.iinfo(np.int32).max))}
         for i, k in enumerate(ranks):
-            model = fit_whole(clone(estimator).set_params(n_components=k, **settings), known.array)
+            model = fit_whole(clone(estimator).set_params(n_components=k, **settings), instead_of(X, known.array))
             Ht = np.ascontiguousarray(model.components_.T)
             losses[i, split] = hidden_loss(fits, data, hidden, model.embedding_, Ht)
     return EntryValidation(np.array(ranks), losses)
