@@ -13,6 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 import partwise
 from partwise import NMF, GraphNMF, GroupNMF, SemiNMF, terms
+from partwise.estimators import intervals
 from partwise.graphs import find_neighbors
 from partwise.plots import StabilityDisplay
 from partwise.selection import ConsensusNMF
@@ -170,6 +171,17 @@ def test_intervals_of_codes():
     counts = ConsensusNMF(NMF(4, loss="kullback-leibler", tol=1e-4), n_replicates=5, random_state=0).fit(X)
     low, high = counts.transform_intervals(X[:10], n_resamples=20, random_state=0)
     assert ((low <= counts.transform(X[:10])) & (counts.transform(X[:10]) <= high)).mean() > 0.8
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_intervals_of_many_samples_are_made_in_blocks(make, monkeypatch):
+    """What is in memory does not grow with resamples times samples; every block sees the same draws."""
+    holes = make(np.where(RNG.uniform(size=X.shape) < 0.05, np.nan, X))
+    model = NMF(4, missing="nan", tol=1e-3, random_state=0).fit(holes)
+    whole = model.transform_intervals(holes, n_resamples=7, random_state=0)
+    monkeypatch.setattr(intervals, "BLOCK_BYTES", 11 * 7 * 4 * 8)
+    parts = model.transform_intervals(holes, n_resamples=7, random_state=0)
+    np.testing.assert_allclose(parts, whole, atol=1e-6 * whole[1].max())
 
 
 @pytest.mark.parametrize(

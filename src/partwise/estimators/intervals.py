@@ -12,6 +12,9 @@ from ..terms import BetaDivergence, Frobenius
 from .fitted import FittedFactorization
 from .units import codes_outside
 
+# Bytes of codes, of all resamples, at a time.
+BLOCK_BYTES = 2**25
+
 
 class CodeIntervals(FittedFactorization):
     """A fitted model whose codes have intervals."""
@@ -43,13 +46,17 @@ class CodeIntervals(FittedFactorization):
         new = self._checked_new(X)
         exponent = _exponent(self._losses)
         Ht, rng = self._inner_components(new.dtype), check_random_state(random_state)
-        m = new.shape[1]
-        codes = np.empty((n_resamples, new.shape[0], Ht.shape[1]), new.dtype)
-        for resample in range(n_resamples):
-            # A feature that is drawn v times counts v times: D(cx, cy) = c^order D(x, y).
-            scale = (np.bincount(rng.randint(m, size=m), minlength=m) ** exponent).astype(new.dtype)
-            codes[resample] = self._code_by(_scaled(new, scale), scale[:, None] * Ht)
-        low, high = np.quantile(codes, [(1 - level) / 2, (1 + level) / 2], axis=0).astype(new.dtype)
+        (n, m), k = new.shape, Ht.shape[1]
+        # A feature that is drawn v times counts v times: D(cx, cy) = c^order D(x, y).
+        counts = [np.bincount(rng.randint(m, size=m), minlength=m) for _ in range(n_resamples)]
+        scales = [(count**exponent).astype(new.dtype) for count in counts]
+        low, high = np.empty((2, n, k), new.dtype)
+        at_a_time = max(1, BLOCK_BYTES // (n_resamples * k * new.dtype.itemsize))
+        for start in range(0, n, at_a_time):
+            rows = np.arange(start, min(start + at_a_time, n))
+            some = new if len(rows) == n else new.take(rows)
+            codes = np.array([self._code_by(_scaled(some, scale), scale[:, None] * Ht) for scale in scales])
+            low[rows], high[rows] = np.quantile(codes, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return codes_outside(self._unit, low), codes_outside(self._unit, high)
 
 
