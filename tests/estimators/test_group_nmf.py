@@ -302,6 +302,17 @@ def test_a_refused_fit_leaves_the_model():
     np.testing.assert_array_equal(model.transform(X, groups=GROUPS), codes)
 
 
+@pytest.mark.parametrize("groups", [None, GROUPS])
+def test_intervals_are_those_of_the_codes_of_a_group(groups):
+    """Components that a sample cannot use have no code, whichever features are drawn."""
+    model = GroupNMF(4, random_state=0, tol=1e-4).fit(X, groups=GROUPS)
+    low, high = model.transform_intervals(X, groups=groups, n_resamples=15, random_state=0)
+    codes = model.transform(X, groups=groups)
+    of_others = np.ones_like(OTHERS) if groups is None else OTHERS
+    assert not high[:, 4:][of_others].any()
+    assert ((low <= codes) & (codes <= high)).mean() > 0.8
+
+
 def test_unknown_groups_of_new_samples():
     model = GroupNMF(4, random_state=0, max_iter=5, tol=0).fit(X, groups=GROUPS)
     with pytest.raises(ValueError, match=r"Group .d. is not one of the fit, which had .a., .b., .c."):

@@ -1,9 +1,11 @@
 """Non-negative matrix factorisation of samples that come in groups."""
 
 from dataclasses import field
-from typing import Literal
+from typing import Any, Literal
 
+from ..core import Array, Operand
 from .grouped import GroupedCodes
+from .intervals import CodeSome
 from .nmf import NMF
 
 
@@ -73,3 +75,29 @@ class GroupNMF(GroupedCodes, NMF):
     # Components of a group are learned from all its samples.
     _streams = False
     forget_factor: Literal["auto"] = field(default="auto", init=False)
+
+    def transform_intervals(
+        self, X: Any, *, groups: Any = None, n_resamples: int = 100, level: float = 0.9, random_state: Any = None
+    ) -> tuple[Array, Array]:
+        """Bootstrap intervals of the codes that `transform` gives, as in :meth:`NMF.transform_intervals`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        groups : array-like of shape (n_samples,), optional
+            As for `transform`.
+        n_resamples : int, default=100
+        level : float, default=0.9
+            Share of the codes inside an interval.
+        random_state : int, RandomState or None, default=None
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_samples, `n_components_`)
+        """
+
+        def coder(new: Operand) -> CodeSome:
+            members = self._find_members(groups, new.shape[0])
+            return lambda some, Ht, rows: self._code_members(some, members[rows], Ht)
+
+        return self._intervals(X, n_resamples, level, random_state, coder)

@@ -244,20 +244,22 @@ class GroupedCodes(KnownComponents):
         super()._settle(problem, minimum)
 
     def _code(self, X: Operand) -> Array:
-        return self._code_members(X, np.full(X.shape[0], -1))
+        return self._code_grouped(X, None)
 
     def _code_unseen(self, X: Operand, rows: IntArray) -> Array:
         members = self._members()
         return super()._code_unseen(X, rows) if members is None else self._code_members(X.take(rows), members[rows])
 
     def _code_grouped(self, X: Operand, groups: Any) -> Array:
-        if groups is None:
-            return self._code(X)
-        return self._code_members(X, find_groups(groups, self._names, X.shape[0]))
+        return self._code_members(X, self._find_members(groups, X.shape[0]))
 
-    def _code_members(self, X: Operand, members: IntArray) -> Array:
+    def _find_members(self, groups: Any, n_samples: int) -> IntArray:
+        """Index of the group of every new sample, −1 for none."""
+        return np.full(n_samples, -1) if groups is None else find_groups(groups, self._names, n_samples)
+
+    def _code_members(self, X: Operand, members: IntArray, Ht: Array | None = None) -> Array:
         """Codes of samples by the shared components and those of their group, −1 for none."""
-        Ht = self._inner_components(X.dtype)
+        Ht = self._inner_components(X.dtype) if Ht is None else Ht
         codes = np.zeros((X.shape[0], Ht.shape[1]), X.dtype)
         for group in np.unique(members):
             rows = np.flatnonzero(members == group)

@@ -1,5 +1,6 @@
 """How certain codes are: features are drawn with replacement, and the codes fitted again."""
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -7,11 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from ..core import Array, Operand, Term, as_operand
+from ..core import Array, IntArray, Operand, Term, as_operand
 from ..terms import BetaDivergence, Frobenius
 from .fitted import FittedFactorization
 from .units import codes_outside
 
+# Codes of some samples, given their data, Hᵀ, and which they are.
+CodeSome = Callable[[Operand, Array, IntArray], Array]
 # Bytes of codes, of all resamples, at a time.
 BLOCK_BYTES = 2**25
 
@@ -39,11 +42,21 @@ class CodeIntervals(FittedFactorization):
         -------
         low, high : ndarray of shape (n_samples, n_components)
         """
+        return self._intervals(X, n_resamples, level, random_state, lambda new: self._code_some)
+
+    def _code_some(self, X: Operand, Ht: Array, rows: IntArray) -> Array:
+        return self._code_by(X, Ht)
+
+    def _intervals(
+        self, X: Any, n_resamples: int, level: float, random_state: Any, coder: Callable[[Operand], CodeSome]
+    ) -> tuple[Array, Array]:
+        """The same, with codes as the coder for the samples gives them for some of these."""
         if isinstance(n_resamples, bool) or not isinstance(n_resamples, Integral) or n_resamples < 2:
             raise ValueError(f"n_resamples={n_resamples!r} was given; an interval needs a whole number of at least 2.")
         if not isinstance(level, Real) or not 0 < level < 1:
             raise ValueError(f"level={level!r} was given; it must lie between 0 and 1.")
         new = self._checked_new(X)
+        code = coder(new)
         exponent = _exponent(self._losses)
         Ht, rng = self._inner_components(new.dtype), check_random_state(random_state)
         (n, m), k = new.shape, Ht.shape[1]
@@ -55,7 +68,7 @@ class CodeIntervals(FittedFactorization):
         for start in range(0, n, at_a_time):
             rows = np.arange(start, min(start + at_a_time, n))
             some = new if len(rows) == n else new.take(rows)
-            codes = np.array([self._code_by(_scaled(some, scale), scale[:, None] * Ht) for scale in scales])
+            codes = np.array([code(_scaled(some, scale), scale[:, None] * Ht, rows) for scale in scales])
             low[rows], high[rows] = np.quantile(codes, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return codes_outside(self._unit, low), codes_outside(self._unit, high)
 
