@@ -226,7 +226,7 @@ STATED: tuple[Sentence | Table, ...] = (
     Sentence((README, START), "Kullback–Leibler divergence the one after 200 sweeps {} to {} times", SPEED, of_counts),
     Sentence((README,), "that of the papers' rules {} to {} times", SPEED, of_graphs),
     Sentence(
-        (README,),
+        (README, START),
         "`GraphNMF` has a mean accuracy of {} with one set of defaults, k-means {} and NMF {}.",
         ACCURACY,
         default_means,

@@ -93,6 +93,7 @@ html_title = "partwise"
 html_static_path = ["_static"]
 html_logo = html_favicon = "_static/logo.svg"
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_context = {"default_mode": "auto"}
 html_theme_options = {

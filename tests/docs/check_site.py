@@ -3,8 +3,8 @@
     python tests/docs/check_site.py docs/site/_build/html [pictures]
 
 Every link and picture of every page leads somewhere, and nothing is loaded from elsewhere. In a headless Chromium,
-pages of each kind load without an error and fit the screen in three widths, light and dark, and the search finds a
-parameter. With a second argument, pictures of these pages are written there.
+pages of each kind load without an error and fit the screen in three widths, light and dark, wide tables say that they
+scroll, and the search finds a parameter. With a second argument, pictures of these pages are written there.
 """
 
 import sys
@@ -42,6 +42,11 @@ CUT_OFF = """
             if (['auto', 'scroll'].includes(getComputedStyle(box).overflowX)) return false;
         return e.getBoundingClientRect().right > innerWidth + 1;
     })?.textContent.trim().slice(0, 40) ?? ''
+"""
+# The beginning of the first table that is wider than its place and does not say so.
+SILENT = """
+    [...document.querySelectorAll('.bd-article table')].find(e => e.scrollWidth > e.clientWidth + 1 &&
+        !getComputedStyle(e, '::before').content.includes('Scrolls'))?.textContent.trim().slice(0, 40) ?? ''
 """
 
 
@@ -102,6 +107,8 @@ def troubles(site, address, pictures):
                         yield f"{page} is {wide} wide on a screen of {width}"
                     if cut := browser.ask(CUT_OFF):
                         yield f"{page}, {width} wide, is cut off at “{cut}”"
+                    if table := browser.ask(SILENT):
+                        yield f"{page}, {width} wide, has a table that does not say that it scrolls: “{table}”"
                     loaded = (
                         "[...document.images].every(i => i.loading == 'lazy' || (i.complete && i.naturalWidth > 0))"
                     )
