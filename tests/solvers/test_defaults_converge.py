@@ -60,6 +60,26 @@ def test_digits_of_which_little_is_known(loss):
     assert fitted(MOSTLY, loss, 3).stop_reason_ == "converged"
 
 
+def spectrogram():
+    """Power spectra of fading tones: loud and silent frames differ by ten orders of magnitude."""
+    rng, time = np.random.RandomState(3), np.arange(8000) / 8000
+    sound = 0.001 * rng.normal(size=128 * 300 + 256)
+    for start in rng.randint(len(sound) - 8000, size=15):
+        pitch = rng.choice([220, 277, 330, 440, 554])
+        tones = sum(np.sin(2 * np.pi * pitch * n * time) / n for n in (1, 2, 3, 4))
+        sound[start : start + 8000] += np.exp(-8 * time) * tones
+    frames = np.stack([sound[128 * i : 128 * i + 256] * np.hanning(256) for i in range(300)])
+    return np.abs(np.fft.rfft(frames)) ** 2
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss not in ("huber", "l1", "cauchy")])
+def test_power_spectra(loss, dtype):
+    """In float32 silent frames, whose curvatures are extreme, must not keep a fit from ending."""
+    X = spectrogram().astype(dtype)
+    assert NMF(5, loss=loss, random_state=0).fit(X).stop_reason_ == "converged"
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss != 0])
 def test_counts_of_words(loss, dtype):

@@ -45,3 +45,8 @@ def noise(value: float, whole: float, dtype: Any) -> float:
 def negligible(dtype: Any) -> float:
     """The share of its first value below which an objective is only rounding errors of the factors."""
     return 1e-15 if dtype == FLOAT32 else 10 * float(np.finfo(np.float64).eps)
+
+
+def resolution(dtype: Any) -> float:
+    """The relative change of an objective below which factors of this type cannot tell one value from another."""
+    return float(np.finfo(dtype).eps)

@@ -14,7 +14,8 @@ class LoopParameters(Parametrised):
     tol : float
         Stop when a sweep lowers the objective by less than this share of it, on average over the last five, and a
         projected gradient step could not gain a larger share of the fit either (multiplicative steps, which
-        cannot lift entries near zero, are stopped by the decrease alone). It means the same for every loss, solver and
+        cannot lift entries near zero, are stopped by the decrease alone), or when the objective no longer changes as
+        far as its type resolves it. It means the same for every loss, solver and
         precision: at 1e-4 scikit-learn's `NMF` stops with a similar error, usually after more sweeps.
         0 runs exactly `max_iter` sweeps.
     n_init : int

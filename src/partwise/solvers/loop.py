@@ -11,7 +11,7 @@ import numpy as np
 
 from ..callbacks.base import Budgets, Callback, Interruption, Progress, Snapshot
 from ..core.objective import Objective
-from ..core.rounding import negligible
+from ..core.rounding import negligible, resolution
 from ..core.state import State
 from ..core.types import CODES, Array
 from .point import Point, Solver
@@ -33,7 +33,8 @@ class Options:
     tol : float
         A run has converged when the last `WINDOW` sweeps lowered the objective by less than tol times its value, on
         average, and the optimality measure (`Objective.optimality`) is at most tol, unless the solver's steps cannot
-        reach that (`Solver.reaches_optimum`). 0 runs exactly max_iter sweeps.
+        reach that (`Solver.reaches_optimum`) or the objective no longer changes as far as its type resolves it. 0 runs
+        exactly max_iter sweeps.
     callbacks : sequence of Callback
     inner : bool
         The fit is part of another one. Ctrl-C then ends both: an unfinished part is of no use.
@@ -208,7 +209,17 @@ class Run:
         if not self.solver.reaches_optimum:
             return True
         yield wanted(self._objective, self.point.state, CODES)
-        return self._objective.optimality(self.point.state) <= tol
+        return self._objective.optimality(self.point.state) <= tol or self._rests()
+
+    def _rests(self) -> bool:
+        """Whether two windows of sweeps changed the objective by less than its type resolves.
+
+        Where the rows of X differ by many orders of magnitude, float32 cannot bring the optimality measure below tol.
+        """
+        if self.n_sweeps < 2 * WINDOW:
+            return False
+        fallen = self._earlier(2 * WINDOW).total - self.point.total
+        return fallen <= resolution(self.point.state.W.dtype) * self.point.size
 
     def _earlier(self, sweeps: int) -> Point:
         """The values some sweeps ago."""
