@@ -47,10 +47,9 @@ fast way where few entries are zero, can be made there too, and never rise. On t
 are zero, they end like this after {sweeps} sweeps of both:
 """
 END = """\
-Below β = 1 they lead to worse minima. Between 1 and 2 they end lower from random starts, but far higher from the
-default one: it is zero in many places, W H is then next to zero at zeros of X, the curvature y^(β−2) there is next to
-infinite, and steps that cannot rise are short. So `solver="auto"` makes multiplicative steps for both, with ratios to
-a power that the objective decides (`solver_` is then "hastened"). Made by `python -m studies.zeros`.
+Below β = 1 they lead to worse minima, so `solver="auto"` makes multiplicative steps there, with ratios to a power that
+the objective decides (`solver_` is then "hastened"). Above β = 1 they end lower from every start, and `solver="auto"`
+makes them. Made by `python -m studies.zeros`.
 
 ## Other programs
 

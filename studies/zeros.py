@@ -3,8 +3,8 @@
     python -m studies.zeros    # writes studies/results/zeros.csv; rows that are there are not measured again
 
 Steps in blocks share a Gram matrix that stands for the curvatures of all entries. If β < 2, those of zeros are far from
-those of other entries, so steps must be short, or rows need matrices of their own. Such data keep the multiplicative
-rules (`fits_in_blocks` in `terms/divergence.py`); the study shows what they gain or lose by that.
+those of other entries, so steps must be short, or rows need matrices of their own. The study shows where they end all
+the same; below β = 1 such data keep the multiplicative rules (`fits_in_blocks` in `terms/divergence.py`).
 """
 
 from __future__ import annotations

@@ -67,7 +67,8 @@ class BaseFactorization(
         penalties on both factors settle the scale. None: whatever the sweeps give.
     solver : {"auto", "coordinate", "newton", "multiplicative"}
         "auto" uses coordinate descent for the Frobenius loss, Newton steps for Kullback–Leibler and the other
-        divergences, and multiplicative steps where these do not apply, as far as the objective allows.
+        divergences, and multiplicative steps where these do not apply, as far as the objective allows, and for
+        divergences below β = 1 of data with many zeros.
         "multiplicative" makes the papers' steps.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
         Start. "auto" is "nndsvda", or "random" with missing entries. "sampled" first fits an eighth of the samples,

@@ -39,8 +39,8 @@ class WeightedNMF(OpenFactorization):
         without any has zeros in every component, and both cause a warning.
     solver : {"auto", "coordinate", "newton", "multiplicative"}
         "auto" uses coordinate descent for the squared error, with a Gram matrix per sample and feature if entries
-        have weights or are missing; Newton steps for divergences, or multiplicative rules if most entries are
-        hidden and the divergence is not Kullback–Leibler. "multiplicative" makes the paper's steps.
+        have weights or are missing; Newton steps for divergences, or multiplicative ones below β = 1 if
+        many entries are zero. "multiplicative" makes the paper's steps.
     init : {"auto", "random", "nndsvd", "nndsvda", "kmeans", "sampled"} or (W, H)
         Start. "auto" is "nndsvda", or "random" with hidden or missing entries.
 
