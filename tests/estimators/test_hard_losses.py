@@ -122,3 +122,19 @@ def test_bad_weights(loss, form):
     ):
         with pytest.raises(ValueError, match=message):
             WeightedNMF(2, loss=loss, weights=weights, missing=missing, **HOW).fit(make(X))
+
+
+SPREAD = (10.0 ** np.random.RandomState(0).uniform(-16, -3, size=(60, 40))).astype(np.float32)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in.*:RuntimeWarning")
+def test_powers_that_overflow_are_no_objective_of_zero():
+    model = NMF(3, loss=-1, random_state=0, max_iter=60, tol=0).fit(SPREAD)
+    assert np.isfinite(model.embedding_).all()
+    assert model.history_["objective"][-1] > 0
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in.*:RuntimeWarning")
+def test_powers_that_overflow_at_the_start_are_refused():
+    with pytest.raises(ValueError, match="not finite in float32"):
+        NMF(3, loss=-5, random_state=0).fit(SPREAD)

@@ -10,6 +10,7 @@ up, the multiplicative one needs the non-negative halves of the gradient.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
@@ -286,7 +287,9 @@ class Entrywise:
 
     def value(self, values: Array) -> float:
         """The value, given those of all rows."""
-        return max(float(values.sum()) + self.constant, 0.0)
+        total = float(values.sum()) + self.constant
+        # Powers that overflow say nothing about the value; no step to there is a decrease.
+        return max(total, 0.0) if total > -math.inf else math.inf
 
 
 @dataclass(frozen=True)

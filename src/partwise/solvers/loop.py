@@ -110,6 +110,11 @@ class Run:
         self._clock = clock
         self.solver = solver
         self.point = Point.at(objective, start)
+        if not np.isfinite(self.point.total):
+            raise ValueError(
+                f"The objective at the start is not finite in {start.W.dtype}. Give X as float64, in another unit, or "
+                "with a smaller range; or, if the loss is a number, one nearer to 1."
+            )
         self.stop_reason: StopReason | None = None
         self._trace: list[tuple[dict[str, float], float]] = []
         self._record()
