@@ -88,7 +88,23 @@ def full_line(cells):
     plans = {paper: Plan(load_protocol(name)) for name, paper in paper_names().items()}
     measured = [c for c in cells if c.verdict and c.mean is not None and c.n_clusters != AVERAGE]
     full = [c for c in measured if c.repeats >= len(plans[c.paper].draws(Place(c.dataset, int(c.n_clusters))))]
-    return f"{len(full)} of the {len(measured)} measured cells (without averages) have all runs of their protocol"
+    if len(full) == len(measured):
+        return f"All {len(measured):,} measured cells (without averages) have all runs of their protocol."
+    return (
+        f"{len(full):,} of the {len(measured):,} measured cells (without averages) have all runs of their protocol;"
+        " `partwise reproduce PAPER` makes the others."
+    )
+
+
+def unmeasured_line(cells):
+    """On which data sets the column of defaults is not whole."""
+    shown = {(paper, dataset) for paper, found in all_accuracies().items() for _, dataset in found}
+    missing = {}
+    for cell in cells:
+        if (cell.paper, cell.dataset) not in shown:
+            missing.setdefault(cell.paper, {})[cell.dataset] = None
+    listed = "; ".join(f"{', '.join(datasets)} ({paper})" for paper, datasets in missing.items())
+    return f"The defaults have not been measured with all numbers of clusters on: {listed or 'none'}."
 
 
 def front_numbers(cells):
@@ -111,7 +127,7 @@ def summary_page(cells):
             "",
             f"Of {sum(1 for cell in cells if cell.verdict):,} printed numbers: {counts_line(cells)}. Without any rule:",
             f"{plain_line(cells)}.",
-            f"{full_line(cells)}; `partwise reproduce PAPER` makes the others.",
+            full_line(cells),
             "",
             "A cell is *equal* if the measured mean is within three points of the printed one, or within two",
             "standard errors of the difference but never more than five points; *better* or *short* beyond. Neither",
@@ -167,6 +183,7 @@ def summary_page(cells):
             defaults_table(),
             "",
             behind_line(),
+            unmeasured_line(cells),
             "",
             (HERE / "findings.md").read_text("utf-8"),
         ]
