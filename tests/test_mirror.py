@@ -54,6 +54,7 @@ ELSEWHERE = {
     "kernels/robust": "terms/test_robust",
     "kernels/safeguards": "solvers/test_entry_steps, solvers/test_codes",
     "plots/choices": "plots/test_displays, plots/test_curves",
+    "plots/codes": "plots/test_displays",
     "plots/components": "plots/test_displays",
     "plots/convergence": "plots/test_displays, plots/test_views",
     "report/charts": "report/test_markup",

@@ -4,11 +4,14 @@ import sys
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.decomposition import NMF as SklearnNMF
+from sklearn.exceptions import NotFittedError
 
 from partwise import NMF, GraphNMF, SemiNMF
 from partwise.plots import (
@@ -107,6 +110,30 @@ def test_codes_are_mapped_in_the_colours_of_labels(model):
     assert drawn(clusters)
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.where(np.arange(80) % 2, 1.0, np.nan),
+        np.where(np.arange(80) % 2, "odd", ""),
+        np.array([None, "odd"] * 40),
+        np.array([np.nan, 1] * 40, object),
+        pd.array([None, 1] * 40, dtype="Int64"),
+        pd.Series([None, "odd"] * 40, dtype="category"),
+    ],
+    ids=["nan", "empty", "none", "objects", "nullable", "category"],
+)
+def test_no_sample_of_unknown_label_is_lost(model, labels):
+    display = CodesDisplay.from_estimator(model, labels, max_samples=40)
+    assert sum(len(points.get_offsets()) for points in display.groups_.values()) == 40
+    assert next(points.get_label() for points in display.groups_.values()) == "unknown"
+    assert len(display.groups_) == 2
+
+
+def test_numbers_and_texts_may_be_mixed():
+    display = CodesDisplay(np.arange(8.0).reshape(4, 2), np.array(["b", 2, 1, "a"], object)).plot()
+    assert list(display.groups_) == [1, 2, "a", "b"]
+
+
 def test_graph_is_that_of_the_fit(model, X):
     points = np.random.RandomState(0).uniform(size=(80, 2))
     display = GraphDisplay.from_estimator(model, X, points=points)
@@ -175,6 +202,15 @@ def test_what_cannot_be_drawn_is_refused(model, X):
         ComponentsDisplay.from_estimator(model, feature_names=["a", "b"])
     with pytest.raises(ValueError, match="This NMF has no selection_"):
         SelectionDisplay.from_estimator(plain)
+    for captions in (["a"], list("abcde")):
+        for shape in (None, (8, 8)):
+            with pytest.raises(ValueError, match=f"{len(captions)} captions were given for 4 components"):
+                ComponentsDisplay.from_estimator(model, image_shape=shape, captions=captions)
+    for shape in (8, (4, 4, 4)):
+        with pytest.raises(ValueError, match="it must be the height and width"):
+            ComponentsDisplay.from_estimator(model, image_shape=shape)
+    with pytest.raises(ValueError, match="n_columns=0 was given; it must be a whole number of at least 1"):
+        ComponentsDisplay.from_estimator(model, n_columns=0)
     with pytest.raises(ValueError, match="This NMF has no graph"):
         GraphDisplay.from_estimator(plain, X[:2])
     with pytest.raises(ValueError, match="a map needs at least 3"):
@@ -183,6 +219,32 @@ def test_what_cannot_be_drawn_is_refused(model, X):
         CodesDisplay.from_estimator(model, [0, 1, 2])
     with pytest.raises(ValueError, match=r"points has shape \(4, 3\)"):
         GraphDisplay(np.eye(4), np.zeros((4, 3))).plot()
+
+
+def test_captions_may_be_an_array(model):
+    for shape in (None, (8, 8)):
+        display = ComponentsDisplay.from_estimator(model, image_shape=shape, captions=np.arange(4))
+        assert drawn(display)
+
+
+def test_models_without_what_is_shown_are_refused_in_a_sentence(X):
+    other = KMeans(2, n_init=1, random_state=0).fit(X)
+    read = {
+        ComponentsDisplay: "no components",
+        ConvergenceDisplay: "no sweeps",
+        CodesDisplay: "no codes",
+        SelectionDisplay: "no selection_",
+        StabilityDisplay: "no rank_stability_",
+    }
+    for display, absent in read.items():
+        with pytest.raises(NotFittedError, match="This GraphNMF instance is not fitted yet"):
+            display.from_estimator(GraphNMF(4))
+        with pytest.raises(ValueError, match=f"This KMeans has {absent}"):
+            display.from_estimator(other)
+    with pytest.raises(NotFittedError):
+        GraphDisplay.from_estimator(GraphNMF(4), X)
+    with pytest.raises(NotFittedError):
+        top_features(GraphNMF(4))
 
 
 def test_numbers_of_components_are_whole():

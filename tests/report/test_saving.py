@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
 
 from partwise import NMF, GraphNMF
 from partwise.report import save_comparison_page, save_model_page
+from partwise.testing import all_estimators
 
 X, y = load_digits(n_class=3, return_X_y=True)
 X, y = X[:60], y[:60]
@@ -46,7 +48,27 @@ def test_what_does_not_fit_is_refused(model, tmp_path):
         save_model_page(tmp_path / "model.html", model, X, image_shape=(9, 7))
     with pytest.raises(ValueError, match="X has 64 features, but feature_names names 1"):
         save_model_page(tmp_path / "model.html", model, X, feature_names=["one"])
+    with pytest.raises(NotFittedError):
+        save_model_page(tmp_path / "model.html", GraphNMF(3), X)
     assert not list(tmp_path.iterdir())
+
+
+def test_every_model_has_a_page_or_a_sentence_why_not(tmp_path):
+    without = {}
+    for name, estimator in all_estimators().items():
+        fitted = estimator(n_components=2, random_state=0)
+        groups = {"groups": np.arange(60) % 2} if name == "GroupNMF" else {}
+        fitted = fitted.fit(X, **groups)
+        try:
+            save_model_page(tmp_path / "model.html", fitted, X)
+        except ValueError as error:
+            without[name] = str(error)
+    assert without == {
+        "KernelGraphNMF": "This KernelGraphNMF has no components in the features of X.",
+        "LatentSemanticKMeans": "This LatentSemanticKMeans has no sweeps that a history could record.",
+        "LocalLearningClustering": "This LocalLearningClustering has no components in the features of X.",
+        "NormalizedCut": "This NormalizedCut has no components in the features of X.",
+    }
 
 
 def test_page_of_a_comparison(tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.types import Array
 from .canvas import INK, MUTED, SHADES, shading
+from .fitted import attribute
 from .panels import blank, count_along, one_panel, panels, soften
 
 if TYPE_CHECKING:
@@ -68,11 +69,10 @@ class SelectionDisplay:
         -------
         display : SelectionDisplay
         """
-        if not hasattr(estimator, "selection_"):
-            raise ValueError(f"This {type(estimator).__name__} has no selection_: none of its parameters was open.")
-        if not estimator.selection_.paths:
-            raise ValueError(f"There is no path to draw, because nothing was chosen: {estimator.selection_}.")
-        return cls(estimator.selection_.paths).plot(ax)
+        selection = attribute(estimator, "selection_")
+        if not selection.paths:
+            raise ValueError(f"There is no path to draw, because nothing was chosen: {selection}.")
+        return cls(selection.paths).plot(ax)
 
     @property
     def shape(self) -> tuple[int, int]:

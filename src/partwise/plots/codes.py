@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.types import Array
 from .canvas import MUTED, PALETTE, UNKNOWN
+from .fitted import attribute
 from .panels import blank, one_panel
 
 if TYPE_CHECKING:
@@ -36,20 +37,29 @@ def some_rows(n: int, most: int, seed: int) -> Array:
 
 
 def scatter(panel: Axes, points: Array, labels: Any, size: float) -> dict[Any, PathCollection]:
-    """Points in the colours of their labels, by label; −1 and missing labels are grey."""
+    """Points in the colours of their labels, by label; those of unknown labels are grey, under −1."""
     labels = np.asarray(labels)
     found = {}
-    names = [name for name in np.unique(labels) if not _is_unknown(name)]
-    colours = {name: PALETTE[j % len(PALETTE)] for j, name in enumerate(names)}
-    for name in [name for name in np.unique(labels) if _is_unknown(name)] + names:
-        x, y = points[labels == name].T
-        label = "unknown" if _is_unknown(name) else str(name)
-        found[name] = panel.scatter(x, y, s=size, color=colours.get(name, UNKNOWN), label=label, linewidths=0)
+    unknown = np.array([_is_unknown(label) for label in labels.tolist()], bool)
+    if unknown.any():
+        x, y = points[unknown].T
+        found[-1] = panel.scatter(x, y, s=size, color=UNKNOWN, label="unknown", linewidths=0)
+    for j, name in enumerate(_different(labels[~unknown])):
+        x, y = points[~unknown & (labels == name)].T
+        found[name] = panel.scatter(x, y, s=size, color=PALETTE[j % len(PALETTE)], label=str(name), linewidths=0)
     return found
 
 
 def _is_unknown(label: Any) -> bool:
-    return isinstance(label, np.integer | np.floating) and label == -1
+    """−1, nothing, an empty text, or what does not equal itself, such as NaN."""
+    return label is None or (label == label) is not True or label in (-1, "")
+
+
+def _different(labels: Array) -> list[Any]:
+    """Every label once, in order: numbers before texts, where there are both."""
+    if labels.dtype.kind == "O":
+        return sorted(set(labels.tolist()), key=lambda label: (isinstance(label, str), label))
+    return list(np.unique(labels))
 
 
 def finish_map(panel: Axes, groups: dict[Any, PathCollection], legend: bool) -> None:
@@ -70,7 +80,7 @@ class CodesDisplay:
     ----------
     points : ndarray of shape (n_shown, 2)
     labels : array-like of shape (n_shown,)
-        What the colours say; −1 for unknown is grey.
+        What the colours say; unknown ones (−1, NaN, None, "") are grey.
 
     Attributes
     ----------
@@ -105,7 +115,8 @@ class CodesDisplay:
         estimator : estimator
             Anything with `embedding_` and `labels_`.
         labels : array-like of shape (n_samples,), optional
-            What the colours say, such as classes; by default the clusters, `labels_`.
+            What the colours say, such as classes, with −1, NaN, None or "" where they are unknown; by default the
+            clusters, `labels_`.
         max_samples : int, default=1000
             If there are more, this many are chosen at random.
         random_state : int, default=0
@@ -117,8 +128,8 @@ class CodesDisplay:
         -------
         display : CodesDisplay
         """
-        codes = np.asarray(estimator.embedding_)
-        labels = np.asarray(estimator.labels_ if labels is None else labels)
+        codes = np.asarray(attribute(estimator, "embedding_"))
+        labels = np.asarray(attribute(estimator, "labels_") if labels is None else labels)
         if labels.shape != codes.shape[:1]:
             raise ValueError(f"labels has shape {labels.shape}; the model has {len(codes)} training samples.")
         if len(codes) < 3:

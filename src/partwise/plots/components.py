@@ -11,6 +11,7 @@ import numpy as np
 from ..core.types import Array
 from .canvas import INK, PALETTE, mosaic, shading
 from .features import named_components, top_features
+from .fitted import check_number
 from .panels import blank, one_panel, panels, soften
 
 if TYPE_CHECKING:
@@ -121,14 +122,22 @@ class ComponentsDisplay:
         -------
         self
         """
+        k = len(self.components)
+        captions = None if self.captions is None else [str(caption) for caption in self.captions]
+        if captions is not None and len(captions) != k:
+            raise ValueError(f"{len(captions)} captions were given for {k} components.")
         if self.image_shape is None:
-            self._draw_bars(ax, n_columns or 4, n_features)
+            self._draw_bars(ax, captions, check_number("n_columns", 4 if n_columns is None else n_columns), n_features)
         else:
-            self._draw_images(ax, self.image_shape, n_columns or 10)
+            self._draw_images(
+                ax, captions, self.image_shape, check_number("n_columns", 10 if n_columns is None else n_columns)
+            )
         self.figure_ = self.axes_.flat[0].figure
         return self
 
-    def _draw_images(self, ax: Axes | None, shape: tuple[int, int], n_columns: int) -> None:
+    def _draw_images(self, ax: Axes | None, captions: list[str] | None, shape: tuple[int, int], n_columns: int) -> None:
+        if np.shape(shape) != (2,):
+            raise ValueError(f"image_shape={shape!r} was given; it must be the height and width of images.")
         height, width = shape
         k, m = self.components.shape
         if m != height * width:
@@ -145,20 +154,20 @@ class ComponentsDisplay:
             mosaic(images[i : i + n_columns], ones, gap, -1.0 if signed else 0.0)
             for i in range(0, len(images), n_columns)
         ]
-        foot = gap if self.captions is None else max(gap, round(0.28 * height))
+        foot = gap if captions is None else max(gap, round(0.28 * height))
         fence = np.full((foot, lines[0].shape[1]), np.nan)
-        whole = np.concatenate([part for line in lines for part in (line, fence)])[: None if self.captions else -foot]
+        whole = np.concatenate([part for line in lines for part in (line, fence)])[: None if captions else -foot]
         panel = one_panel(ax, (TILE * whole.shape[1] / max(shape), TILE * whole.shape[0] / max(shape)))
         colours = {"cmap": "RdBu", "vmin": -1} if signed else {"cmap": shading(), "vmin": 0}
         self.image_ = panel.imshow(whole, vmax=1, interpolation="nearest", **colours)
-        for j, caption in enumerate(self.captions or ()):
+        for j, caption in enumerate(captions or ()):
             row, column = divmod(j, n_columns)
             at = (column * (width + gap) + width / 2 - 0.5, row * (height + foot) + height - 0.3)
             panel.text(*at, caption, size=8, color=INK, ha="center", va="top", parse_math=False)
         blank(panel)
         self.axes_ = np.array([panel], dtype=object)
 
-    def _draw_bars(self, ax: Any, n_columns: int, n_features: int) -> None:
+    def _draw_bars(self, ax: Any, captions: list[str] | None, n_columns: int, n_features: int) -> None:
         top = top_features(self.components, self.feature_names, n_features)
         k = len(top.names)
         n_columns = min(n_columns, k)
@@ -171,7 +180,7 @@ class ComponentsDisplay:
             self.bars_.append(panel.barh(places, top.shares[j], color=PALETTE[j % len(PALETTE)]))
             panel.set_yticks(places, top.names[j], parse_math=False)
             panel.invert_yaxis()
-            panel.set_title(self.captions[j] if self.captions else f"component {j}", size=10, color=INK)
+            panel.set_title(captions[j] if captions else f"component {j}", size=10, color=INK)
             panel.xaxis.set_major_locator(MaxNLocator(4))
             panel.xaxis.set_major_formatter(PercentFormatter(1.0))
             soften(panel)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.types import Array
 from .canvas import INK, MUTED, PALETTE
+from .fitted import attribute
 from .panels import panels, soften
 from .views import table, view
 
@@ -103,7 +104,7 @@ class ConvergenceDisplay:
         -------
         display : ConvergenceDisplay
         """
-        return cls({name or type(estimator).__name__: estimator.history_}).plot(ax)
+        return cls({name or type(estimator).__name__: attribute(estimator, "history_")}).plot(ax)
 
     def plot(self, ax: Any = None) -> ConvergenceDisplay:
         """Draw.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.types import Array, IntArray
+from .fitted import attribute, check_number
 from .views import table, view
 
 
@@ -66,7 +67,7 @@ def top_features(model: Any, names: Sequence[str] | None = None, n: int = 10) ->
     1  apple plum
     """
     components, features = named_components(model, names)
-    top = largest_entries(components, n)
+    top = largest_entries(components, check_number("n", n))
     totals = np.abs(components).sum(axis=1, keepdims=True)
     shares = np.take_along_axis(components, top, axis=1) / np.where(totals > 0, totals, 1)
     return TopFeatures(features[top], shares)
@@ -74,7 +75,9 @@ def top_features(model: Any, names: Sequence[str] | None = None, n: int = 10) ->
 
 def named_components(model: Any, names: Sequence[str] | None) -> tuple[Array, Array]:
     """The components of a model, or those given, and a name for every feature."""
-    components = np.asarray(getattr(model, "components_", model))
+    components = np.asarray(
+        model if hasattr(model, "__array__") or np.iterable(model) else attribute(model, "components_")
+    )
     if components.ndim != 2:
         raise ValueError(f"The model has components of shape {components.shape}; they must form a matrix.")
     if names is None:
@@ -83,7 +86,7 @@ def named_components(model: Any, names: Sequence[str] | None) -> tuple[Array, Ar
         names = [f"feature {f}" for f in range(components.shape[1])]
     if len(names) != components.shape[1]:
         raise ValueError(f"{len(names)} names were given for {components.shape[1]} features.")
-    return components, np.asarray(names, dtype=object)
+    return components, np.array([str(name) for name in names], dtype=object)
 
 
 def leading_names(weights: Array, names: Sequence[str], n: int, without: Collection[str] = ()) -> list[str]:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from ..core.types import Array
 from .canvas import INK, UNKNOWN
 from .codes import finish_map, plane, scatter
+from .fitted import attribute
 from .panels import one_panel
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class GraphDisplay:
     points : ndarray of shape (n_samples, 2)
         Where the samples are.
     labels : array-like of shape (n_samples,), optional
-        What the colours say; −1 for unknown is grey.
+        What the colours say; unknown ones (−1, NaN, None, "") are grey.
 
     Attributes
     ----------
@@ -87,13 +88,14 @@ class GraphDisplay:
         -------
         display : GraphDisplay
         """
+        codes = attribute(estimator, "embedding_")
         problem = estimator.problem(X, y)
         if hasattr(estimator, "selection_"):
             problem = problem.with_values(estimator.selection_.choice)
         edges = next((term.edges for term in problem.bound if hasattr(term, "edges")), None)
         if edges is None:
             raise ValueError(f"This {type(estimator).__name__} has no graph among its terms.")
-        points = plane(estimator.embedding_, random_state) if points is None else np.asarray(points)
+        points = plane(codes, random_state) if points is None else np.asarray(points)
         return cls(edges, points, estimator.labels_ if labels is None else labels).plot(ax, legend=legend)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> GraphDisplay:

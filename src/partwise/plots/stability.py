@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.types import Array
 from .canvas import INK, MUTED, SHADES
+from .fitted import attribute
 from .panels import count_along, one_panel, soften
 
 if TYPE_CHECKING:
@@ -69,12 +70,7 @@ class StabilityDisplay:
         -------
         display : StabilityDisplay
         """
-        found = getattr(estimator, "rank_stability_", None)
-        if found is None:
-            raise ValueError(
-                f"This {type(estimator).__name__} has no rank_stability_: it compared no numbers of components. Give "
-                "n_components as a sequence."
-            )
+        found = attribute(estimator, "rank_stability_")
         given = found.n_components, found.stability, found.stability_error, found.loss, found.loss_error
         return cls(*given, found.chosen).plot(ax)
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from ..experiments.comparison import Comparison
 from ..experiments.outcomes import describe_fit, shown_scores
 from ..files.data_set import DataSet
+from ..plots.fitted import attribute
 from .comparison import settings
 from .fits import code_maps, confusion, convergence
 from .learned import codes, components
@@ -30,9 +31,11 @@ def model_page(model: Any, data: DataSet, name: str | None = None) -> str:
     name : str, optional
         Of the model; by default that of its class.
     """
-    n = data.X.shape[0]
-    if n != len(model.embedding_):
-        raise ValueError(f"X has {n} samples; the model was fitted to {len(model.embedding_)}.")
+    n, n_coded = data.X.shape[0], len(attribute(model, "embedding_"))
+    if n != n_coded:
+        raise ValueError(f"X has {n} samples; the model was fitted to {n_coded}.")
+    for name_of_part in ("components_", "history_"):
+        attribute(model, name_of_part)
     nobody = np.full(n, -1)
     outcome = describe_fit(
         name or type(model).__name__, model, model.labels_, data.y, nobody, float(model.history_["time"][-1])
