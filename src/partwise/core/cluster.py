@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from uuid import uuid4
 
@@ -63,22 +62,31 @@ class Cluster:
     def check(self) -> None:
         """Refuse a client that is closed, and workers with another partwise, before any work."""
         self._check_open()
+        # A cluster that adapts has workers only while there are tasks.
+        waiting = None if self._workers() else self.client.submit(int, key=f"partwise-first-{self._token}", pure=False)
         try:
             self.client.wait_for_workers(1, timeout=self.patience)
         except TimeoutError as error:
             raise ClusterError(ALONE.format(self.patience)) from error
-        try:
-            ours = version("partwise")
-        except PackageNotFoundError:
-            # Not installed but on the path: there is nothing to compare.
-            return
-        found = self.client.run(version, "partwise", on_error="return")
+        del waiting
+        self.compare_versions()
+
+    @property
+    def answers(self) -> bool:
+        """Whether the client can be asked, which must wait for the answer."""
+        return not self.client.asynchronous and self.client.status == "running"
+
+    def compare_versions(self) -> None:
+        """Refuse workers with another partwise, or none: a task that a worker cannot import would end the worker."""
+        version_of = _sent_whole()
+        ours = version_of()
+        found = self.client.run(version_of, on_error="return")
         # A worker that dies now answers with another error, and is none any more.
         answers = {worker: theirs for worker, theirs in found.items() if isinstance(theirs, str | ImportError)}
         other = {worker: theirs for worker, theirs in answers.items() if theirs != ours}
         if other:
             worker, theirs = next(iter(other.items()))
-            what = f"partwise {theirs}" if isinstance(theirs, str) else "no partwise"
+            what = f"partwise {theirs}" if isinstance(theirs, str) else f"no partwise ({theirs})"
             raise ClusterError(
                 f"{len(other)} of {len(found)} workers have another partwise than this process, which has {ours}: "
                 f"{worker} has {what}. Install the same version on all workers."
@@ -193,6 +201,18 @@ class Cluster:
         self._alone_since = self._alone_since or now
         if now - self._alone_since > self.patience:
             raise ClusterError(ALONE.format(self.patience))
+
+
+def _sent_whole() -> Callable[[], str]:
+    """What tells the version of partwise, also to workers that have none: a function within one is sent whole."""
+
+    def version_of() -> str:
+        from importlib import import_module
+
+        found: str = import_module("partwise").__version__
+        return found
+
+    return version_of
 
 
 def current_client() -> Any:

@@ -303,6 +303,9 @@ def mapped(X: Any, function: Callable[[Any], Array], n_columns: int | None, dtyp
     import dask
     import dask.array as da
 
+    cluster = cluster_of(X)
+    if cluster is not None and cluster.answers:
+        cluster.compare_versions()
     X = collection_of(X)
     if not is_frame(X) and X.ndim == 2 and len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
