@@ -70,7 +70,8 @@ def test_a_worker_that_dies_while_versions_are_compared_is_no_worker():
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"), [("0.0.1", "partwise 0.0.1"), (ModuleNotFoundError("No module named 'partwise'"), "no partwise")]
+    ("answer", "words"),
+    [("0.0.1", "partwise 0.0.1"), (ModuleNotFoundError("No module named 'partwise'"), "no partwise")],
 )
 def test_workers_with_another_partwise_are_refused(answer, words):
     """By fits, and before codes are asked for: a task that a worker cannot import ends the worker."""

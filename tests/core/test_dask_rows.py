@@ -161,6 +161,34 @@ def test_data_frames():
         clone(MODEL).fit(dd.from_pandas(frame.assign(text="a"), npartitions=2))
 
 
+@pytest.mark.parametrize("kind", ["Int64", "Float32", "boolean", "int64[pyarrow]", "sparse", "one boolean"])
+def test_data_frames_of_any_numbers(kind):
+    dd = pytest.importorskip("dask.dataframe")
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(DENSE > 0.8 if kind == "boolean" else np.rint(DENSE)).rename(columns=str)
+    kinds = {"one boolean": {"3": bool}, "sparse": pd.SparseDtype(float, 0)}
+    frame = frame.astype(kinds.get(kind, kind))
+    lazy = dd.from_pandas(frame, npartitions=4)
+    held, read = clone(MODEL).fit(frame), clone(MODEL).fit(lazy)
+    np.testing.assert_allclose(read.objective_, held.objective_)
+    codes = held.transform(lazy)
+    assert codes.dtype == codes.compute().dtype == read.embedding_.dtype
+    np.testing.assert_allclose(codes.compute(), held.transform(frame))
+
+
+def test_unknown_entries_of_data_frames():
+    dd = pytest.importorskip("dask.dataframe")
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(np.rint(DENSE)).rename(columns=str).astype("Int64")
+    frame.iloc[417, 2] = pd.NA
+    lazy = dd.from_pandas(frame, npartitions=4)
+    with pytest.raises(ValueError, match="NaN in row 417"):
+        clone(MODEL).fit(lazy)
+    known = np.where(frame.isna(), np.nan, np.rint(DENSE))
+    of_frame, of_array = (clone(MODEL).set_params(missing="nan").fit(X) for X in (lazy, chunked(known, (150,) * 4)))
+    np.testing.assert_allclose(of_frame.objective_, of_array.objective_)
+
+
 def test_scores():
     model = clone(MODEL).fit(DENSE)
     np.testing.assert_allclose(model.score(chunked(DENSE, (100, 300, 200))), model.score(DENSE))

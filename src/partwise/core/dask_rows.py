@@ -134,7 +134,9 @@ def as_chunks(X: Any) -> Any:
     X = collection_of(X)
     if is_frame(X):
         _check_columns(X)
-    chunks = X.to_dask_array(lengths=True) if is_frame(X) else X
+        # Together, columns of pandas' own types, or some that are boolean, would be an array of objects.
+        plain = X if _common_type(X).kind in "bfiu" else X.astype(np.float64)
+    chunks = plain.to_dask_array(lengths=True) if is_frame(X) else X
     check_form(chunks)
     if any(math.isnan(size) for sizes in chunks.chunks for size in sizes):
         raise ValueError(UNKNOWN_SIZES)
@@ -164,6 +166,21 @@ def _check_columns(X: Any) -> None:
     texts = [str(name) for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "bfiu"]
     if texts:
         raise ValueError(f"X must hold numbers; its columns {', '.join(map(repr, texts[:5]))} do not. Leave them out.")
+
+
+def _common_type(X: Any) -> np.dtype[Any]:
+    """The type of the array that holds all columns of a DataFrame."""
+    kinds = set(X.dtypes)
+    if not all(isinstance(kind, np.dtype) for kind in kinds) or (len(kinds) > 1 and np.dtype(bool) in kinds):
+        return np.dtype(object)
+    return np.result_type(*kinds)
+
+
+def float_type(X: Any) -> np.dtype[Any]:
+    """The type of the codes of a dask array or DataFrame."""
+    X = collection_of(X)
+    kind = _common_type(X) if is_frame(X) else np.dtype(X.dtype)
+    return np.dtype(np.float32 if kind == np.float32 else np.float64)
 
 
 class ChunkBlocks:

@@ -22,7 +22,7 @@ from ..core import (
     read_data,
     scaled,
 )
-from ..core.dask_rows import check_form, collection_of, is_dask, is_frame, mapped
+from ..core.dask_rows import check_form, collection_of, float_type, is_dask, is_frame, mapped
 from ..core.domains import NON_NEGATIVE, Domain
 from ..solvers import code_samples, coding_terms
 from ..terms import BetaDivergence
@@ -90,7 +90,7 @@ class FittedFactorization(TransformerMixin):
             Codes of a dask array are computed when they are asked for, chunk by chunk, where the chunks are.
         """
         if is_dask(X):
-            return mapped(X, self._sendable(X).transform, self.n_components_, _float_of(X))
+            return mapped(X, self._sendable(X).transform, self.n_components_, float_type(X))
         new = self._checked_new(X)
         return new.room.kept(codes_outside(self._unit, self._code(new)))
 
@@ -236,13 +236,6 @@ class FittedFactorization(TransformerMixin):
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
-
-
-def _float_of(X: Any) -> Any:
-    """The type of the codes of a dask array or DataFrame."""
-    X = collection_of(X)
-    types = {np.dtype(kind) for kind in X.dtypes} if is_frame(X) else {np.dtype(X.dtype)}
-    return np.dtype(np.float32 if types == {np.dtype(np.float32)} else np.float64)
 
 
 def rebuilt(W: Any, components: Array) -> Array:
