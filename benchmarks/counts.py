@@ -24,7 +24,8 @@ TIMED = 10
 NEWSGROUPS = 18_774, 55_911, 2_430_000
 # Wall seconds of an extrapolated coordinate update there, with 10 topics, on eight threads of an Intel Broadwell
 # (fastTopics 0.5-24, R 3.5.1): 5172.76 for 1,000, and 5462.62 for as many EM updates, by their logs
-# output/newsgroups/Rout/fit-newsgroups-scd-ex-k=10.Rout and -em-k=10.Rout in github.com/stephenslab/fastTopics-experiments.
+# fit-newsgroups-scd-ex-k=10.Rout and fit-newsgroups-em-k=10.Rout, in output/newsgroups/Rout of the repository
+# stephenslab/fastTopics-experiments on GitHub.
 FASTTOPICS_UPDATE = 5172.76 / 1000
 
 

@@ -40,8 +40,9 @@ MOST_SHORT = 0.1
 # An extrapolated entry keeps this share of its value: at zero a logarithm would be infinite. Rows with systems of their
 # own gain by more.
 LEAST_SHARE, LEAST_SHARE_IN_ROWS = 0.1, 0.5
-# From this tightness on gentle sweeps would hardly move codes that are tied to each other.
-STIFF = 3.0
+# From this tightness on codes are tied to each other, and move together from the first sweep on: gentle sweeps hardly
+# move them, and minima are no better for it.
+STIFF = 0.5
 
 
 def is_swept(objective: Objective) -> bool:
