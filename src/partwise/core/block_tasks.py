@@ -135,11 +135,6 @@ def shares_of(block: Any, codes: Any, weight: Array | None, kind: BlockKind, ite
         return operand_of(block, kind).t_dot(weighted), W.T @ weighted
 
 
-def shares(coded: tuple[Any, ...]) -> Any:
-    """What is added up over all blocks."""
-    return coded[-1]
-
-
 def in_pieces(
     block: Any,
     step: Any,

@@ -19,6 +19,8 @@ import numpy as np
 GLANCE, LONGEST = 2.0, 600.0
 # Copies of an array that all tasks are given, one for every task, may take this much; a larger one is sent once.
 COPIED_BYTES = 2**22
+# So much may be looked up on workers at once.
+LOOKED_UP_BYTES = 2**24
 # Sums are added on workers, so many at a time, in order: up to sixteen blocks as parts in memory are.
 FAN_IN = 16
 # Tasks hold codes and components, which are no mistake.
@@ -127,6 +129,37 @@ class Cluster:
         """The sum of tuples of arrays or numbers, added in the order of the blocks."""
         return _added(self._few("sum", _added, futures))
 
+    def total_of_last(self, futures: Sequence[Any], nbytes: int) -> tuple[Any, ...]:
+        """The same of the last items of what tasks give, each of `nbytes`.
+
+        If they are small, all are asked for at once, where they are: tasks that take them out would make a sweep longer
+        than its work does.
+        """
+        found = self._looked_up(futures) if nbytes * len(futures) <= LOOKED_UP_BYTES else None
+        if found is None:
+            return self.total(self.each("shares", last_item, futures))
+        while len(found) > FAN_IN:
+            found = [_added(found[i : i + FAN_IN]) for i in range(0, len(found), FAN_IN)]
+        return _added(found)
+
+    def _looked_up(self, futures: Sequence[Any]) -> list[Any] | None:
+        """The last items, as workers have them in memory; None if one is not there any more, or if a task failed."""
+        from distributed import wait
+
+        self._alone_since = None
+        while True:
+            try:
+                with self.client.as_current():
+                    wait(futures, timeout=GLANCE)
+                break
+            except TimeoutError:
+                self._look_for_workers()
+            except CancelledError:
+                return None
+        answers = self.client.run(_last_items, [future.key for future in futures], on_error="ignore")
+        known = {key: item for answer in answers.values() for key, item in answer.items()}
+        return [known[future.key] for future in futures] if all(future.key in known for future in futures) else None
+
     def joined(self, function: Callable[[list[Any]], Any], futures: Sequence[Any]) -> Any:
         """What a function makes of the results of tasks, in the order of the blocks; also of what it made of some."""
         return function(self._few("joined", function, futures))
@@ -231,6 +264,17 @@ def current_client() -> Any:
 
 def _unpacked(values: list[Any]) -> Any:
     return values[0]
+
+
+def last_item(items: tuple[Any, ...]) -> Any:
+    """What is added up over all blocks, of what a task gives."""
+    return items[-1]
+
+
+def _last_items(keys: list[str], dask_worker: Any) -> dict[str, Any]:
+    """Of those results that this worker holds in memory; what it has put on disk stays there."""
+    held = getattr(dask_worker.data, "fast", dask_worker.data)
+    return {key: held[key][-1] for key in keys if key in held}
 
 
 def _added(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:

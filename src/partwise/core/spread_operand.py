@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import block_tasks as tasks
-from .cluster import FAN_IN
+from .cluster import FAN_IN, last_item
 from .linked_pass import LinkedPass
 from .operand import Missing, Operand
 from .piece_pass import PiecePass
@@ -134,9 +134,10 @@ class SpreadOperand(Operand):
             items=tuple(leaf.item for leaf in leaves),
             Ht=Ht,
         )
-        pull, gram = cluster.total(cluster.each("shares", tasks.shares, coded))
+        k = Ht.shape[1]
+        pull, gram = cluster.total_of_last(coded, (self.shape[1] + k) * k * self.dtype.itemsize)
         if run is not None:
-            run.results = self._cut(self._rows_of(coded, (Ht.shape[1],) * run.step.n_results))
+            run.results = self._cut(self._rows_of(coded, (k,) * run.step.n_results))
         return np.ascontiguousarray(pull), np.ascontiguousarray(gram)
 
     def _code_linked(self, Ht: Array, run: RowPass, product: Any) -> tuple[Array, Array]:
@@ -173,7 +174,7 @@ class SpreadOperand(Operand):
             Ht=run.Ht,
         )
         if run.join is not None:
-            run.share = cluster.joined(run.join, cluster.each("shares", tasks.shares, done))
+            run.share = cluster.joined(run.join, cluster.each("shares", last_item, done))
         if run.widths:
             run.results = self._cut(self._rows_of(done, run.widths))
         return run

@@ -123,6 +123,14 @@ class StoredOperand(Operand):
             raise BlockError(CHANGED.format(first=rows.start, last=rows.stop - 1))
         return product
 
+    def row_squared_norms(self) -> Array:
+        """‖x_i‖² of every sample, in float64; refused as products are."""
+        norms = super().row_squared_norms()
+        unknown = np.flatnonzero(np.isnan(norms))
+        if len(unknown) and not self._X.facts.has_nan:
+            raise BlockError(CHANGED.format(first=unknown[0], last=unknown[-1]))
+        return norms
+
     def t_dot(self, W: Array) -> Array:
         """Xᵀ W, given W (n × k)."""
         return self._summed(W.shape[1], W.dtype, lambda rows, block, own: (W[rows], None))[0]
