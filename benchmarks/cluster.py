@@ -1,7 +1,7 @@
 """Fits on a dask cluster of this machine: sweeps, overhead by blocks, memory, and the same under other engines.
 
-    python -m benchmarks.cluster sweeps NMF        two worker processes against two threads, 200,000 × 800, in turn
-    python -m benchmarks.cluster sweeps GraphNMF   the same with a graph
+    python -m benchmarks.cluster sweeps NMF 8 10   two worker processes against two threads, 200,000 × 800, in turn: in
+                                                   8 chunks, with 10 components; GraphNMF is the same with a graph
     python -m benchmarks.cluster blocks            what a sweep costs beyond its work, for 1 to 256 blocks
     python -m benchmarks.cluster engines           plain tasks, actors and dask.array expressions, the same small sweep
     python -m benchmarks.cluster memory            4 GB on two workers of 1 GB each
@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 RESULTS = Path(__file__).parent / "results" / "cluster.json"
 ROWS, WIDTH, K = 200_000, 800, 10
-CHUNK, SWEEPS, TURNS, FIRST = 25_000, 12, 3, 3
+SWEEPS, TURNS, FIRST, PIECE = 12, 3, 3, 25_000
 CLASSES, NEIGHBORS = 50, 5
 SMALL_ROWS, SMALL_WIDTH = 25_600, 64
 LARGE_CHUNK, GIGABYTES = 12_500, 4
@@ -66,14 +66,14 @@ def links(n):
     return graph
 
 
-def estimator(method, n, sweeps=SWEEPS):
+def estimator(method, n, sweeps=SWEEPS, k=K):
     """The fit that is timed."""
     from partwise import NMF, GraphNMF
 
     settings = {"init": "random", "random_state": 0, "max_iter": sweeps, "tol": 0}
     if method == "NMF":
-        return NMF(K, **settings)
-    return GraphNMF(K, graph=links(n), graph_strength=1.0, **settings)
+        return NMF(k, **settings)
+    return GraphNMF(k, graph=links(n), graph_strength=1.0, **settings)
 
 
 def seconds_per_sweep(model):
@@ -93,11 +93,11 @@ def cluster(n_workers=2, **options):
     return Client(made_cluster), made_cluster
 
 
-def one(side, method):
+def one(side, method, n_chunks, k):
     """Seconds per sweep of one side, in a process of its own: wall time, and that of all processors."""
-    model, read = estimator(method, ROWS), []
+    model, read = estimator(method, ROWS, k=int(k)), []
     if side == "threads":
-        X = np.concatenate([made(start, CHUNK) for start in range(0, ROWS, CHUNK)])
+        X = np.concatenate([made(start, PIECE) for start in range(0, ROWS, PIECE)])
         model.set_params(callbacks=lambda progress: read.append(time.process_time()))
         model.fit(X)
     else:
@@ -108,20 +108,20 @@ def one(side, method):
             if progress.sweep in (FIRST, SWEEPS):
                 read.append(time.process_time() + sum(client.run(time.process_time).values()))
 
-        model.set_params(callbacks=spent).fit(chunks(ROWS, CHUNK))
+        model.set_params(callbacks=spent).fit(chunks(ROWS, ROWS // int(n_chunks)))
         client.close()
         local.close()
     first = read[FIRST - 1] if side == "threads" else read[0]
     print(json.dumps({"wall": seconds_per_sweep(model), "processors": (read[-1] - first) / (SWEEPS - FIRST)}))
 
 
-def sweeps(method="NMF", turns=TURNS):
+def sweeps(method="NMF", n_chunks="8", k=str(K)):
     """Both sides in turn, so that whatever else runs disturbs both."""
     times = {"threads": [], "workers": []}
-    for _ in range(int(turns)):
+    for _ in range(TURNS):
         for side in times:
-            times[side].append(_alone("one", side, method, threads=2 if side == "threads" else 1))
-    found = {"rows": ROWS, "width": WIDTH, "chunks": ROWS // CHUNK, "components": K, "all": times}
+            times[side].append(_alone("one", side, method, n_chunks, k, threads=2 if side == "threads" else 1))
+    found = {"rows": ROWS, "width": WIDTH, "chunks": int(n_chunks), "components": int(k), "all": times}
     for clock in ("wall", "processors"):
         middle = {side: median(each[clock] for each in turns) for side, turns in times.items()}
         found[clock] = {**middle, "ratio": middle["workers"] / middle["threads"]}
@@ -266,7 +266,7 @@ def main():
         one(*options.rest)
         return
     load = os.getloadavg()[0]
-    name = " ".join([options.what, *options.rest[:1]]) if options.what == "sweeps" else options.what
+    name = " ".join([options.what, *options.rest]) if options.what == "sweeps" else options.what
     found = PARTS[options.what](*options.rest)
     known = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     known[name] = {**found, "load": round(load, 1), "cores": len(os.sched_getaffinity(0))}
