@@ -44,8 +44,8 @@ def sweeps(found):
         "## Two worker processes against two threads",
         "",
         f"{rows[0]['rows']:,} × {rows[0]['width']} in float32, {size:.0f} MB, {rows[0]['cores']} cores; the graph has "
-        f"five links a sample, to any chunk. Seconds per sweep, medians of {runs} runs in turn: wall time, for which the "
-        f"goal is a ratio of at most {GOAL}, and the ratio of the time of all processors.",
+        f"five links a sample, to any chunk. Seconds per sweep, medians of {runs} runs in turn: wall time, for which "
+        f"the goal is a ratio of at most {GOAL}, and the ratio of the time of all processors.",
         "",
         "| method | components | chunks | two threads | two workers | ratio | of all processors | load |",
         "|---|---|---|---|---|---|---|---|",
@@ -65,9 +65,9 @@ def sweeps(found):
     return [
         *lines,
         "",
-        f"{met} Dask takes some 15 ms a sweep to send components and to bring shares back, and some 3 ms more for every "
-        "chunk. That counts where a sweep itself takes no longer than 80 ms, and is why chunks should be large. With a "
-        "graph, all codes are moved by one task, as one thread does in memory.",
+        f"{met} Dask takes some 15 ms a sweep to send components and to bring shares back, and some 3 ms more for "
+        "every chunk. That counts where a sweep itself takes no longer than 80 ms, and is why chunks should be large. "
+        "With a graph, all codes are moved by one task, as one thread does in memory.",
     ]
 
 
