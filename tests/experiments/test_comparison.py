@@ -97,6 +97,8 @@ def test_counts_are_weighted_and_other_numbers_are_not():
         ({"y": Y, "n_components": 13}, "n_components is 13; data allows at most 12."),
         ({"y": Y, "labels_per_class": 20}, "the smallest class of data has 20 samples"),
         ({"y": Y, "methods": ["PCA"]}, "There is no method 'PCA'"),
+        ({"y": Y, "methods": [NMF(3)]}, "give a list of names, or a dict of estimators"),
+        ({"y": Y, "methods": "NMF"}, "give a list of names, or a dict of estimators"),
         ({"y": Y, "methods": ["NormalizedCut"]}, "NormalizedCut cannot be compared"),
         ({"y": Y, "methods": {"cut": NormalizedCut(3)}}, "cut cannot be compared"),
         ({"y": Y, "methods": {"short": NMF(3, init=(X[:5, :3], X[:3]))}}, "^short: "),
@@ -104,7 +106,7 @@ def test_counts_are_weighted_and_other_numbers_are_not():
     ],
 )
 def test_what_cannot_be_compared(arguments, sentence):
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises((ValueError, TypeError), match=sentence):
         compare_methods(**{"X": X, **arguments})
 
 

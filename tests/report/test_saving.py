@@ -143,3 +143,13 @@ def test_pages_of_tables_and_of_sparse_words(tmp_path):
     text = (tmp_path / "words.html").read_text("utf-8")
     assert "word2" in text
     assert 'id="confusion"' not in text
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_colours_of_a_map_have_a_key(known, tmp_path):
+    methods = {"fit": NMF(3, max_iter=5, tol=0, random_state=0)}
+    save_comparison_page(tmp_path / "page.html", X, y if known else None, methods)
+    section = (tmp_path / "page.html").read_text("utf-8").split('id="map"')[1].split("</section>")[0]
+    key = section.split('class="legend"')[1].split("</ul>")[0]
+    expected = ["0", "1", "2"] if known else ["cluster 0", "cluster 1", "cluster 2"]
+    assert re.findall(r"</svg>([^<]+)</li>", key) == expected

@@ -209,6 +209,8 @@ def chosen_methods(
     """
     if isinstance(methods, Mapping):
         found = [Method(name, model) for name, model in methods.items()]
+    elif isinstance(methods, str) or not all(isinstance(name, str) for name in methods):
+        raise TypeError(f"methods is {methods!r}; give a list of names, or a dict of estimators: {{'mine': NMF(10)}}.")
     elif n_components is None:
         raise ValueError("Methods given by name need n_components.")
     else:

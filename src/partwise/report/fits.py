@@ -65,7 +65,7 @@ def code_maps(comparison: Comparison) -> Section:
     """The codes in the plane, by class and by cluster; k-means has a centre per sample instead of a code."""
     data = comparison.data
     chosen = some_rows(len(data.y), MOST_ON_A_MAP, comparison.seed)
-    figures = []
+    figures, key_names = [], list(data.class_names)
     for outcome in comparison.outcomes:
         if not outcome.history or len(chosen) < 3:
             continue
@@ -73,10 +73,12 @@ def code_maps(comparison: Comparison) -> Section:
         clusters, names = _name_clusters(outcome.labels, data.y, data.class_names)
         if (data.y >= 0).any():
             figures.append(scatter(points, data.y[chosen], data.class_names, f"{outcome.name}, by class"))
+        elif len(names) > len(key_names):
+            key_names = names
         figures.append(scatter(points, clusters[chosen], names, f"{outcome.name}, by cluster"))
     if not figures:
         return Section("map", "Map of the codes", ())
-    key = colour_key(data.class_names) if data.class_names else None
+    key = colour_key(key_names) if key_names else None
     note = (
         f"t-SNE of the codes of {len(chosen)} samples: samples close together have similar codes; distances between "
         "groups mean little."
