@@ -16,7 +16,7 @@ da = pytest.importorskip("dask.array")
 
 rng = np.random.default_rng(0)
 DENSE = rng.random((600, 3)) @ rng.random((3, 20)) + 0.1 * rng.random((600, 20))
-SPARSE = sp.random_array((600, 20), density=0.3, format="csr", rng=rng)
+SPARSE = sp.random_array((600, 20), density=0.3, format="csr", random_state=rng)
 MODEL = NMF(3, random_state=0, max_iter=8, tol=0)
 
 

@@ -138,11 +138,13 @@ def test_rounding_makes_no_negative_divergence():
 @pytest.mark.parametrize("kind", ["laplacian", "square", "cliques"])
 def test_links_are_bounded_row_by_row(kind):
     rng = np.random.default_rng(0)
-    edges = sp.random_array((12, 12), density=0.3, rng=rng)
+    edges = sp.random_array((12, 12), density=0.3, random_state=rng)
     rows = {
         "laplacian": Links.laplacian(edges + edges.T, 2.0, np.dtype(float)),
         "square": Square(
-            sp.random_array((9, 12), density=0.3, rng=rng, data_sampler=rng.standard_normal), 1.5, np.dtype(float)
+            sp.random_array((9, 12), density=0.3, random_state=rng, data_sampler=rng.standard_normal),
+            1.5,
+            np.dtype(float),
         ),
         "cliques": Cliques(rng.integers(-1, 3, size=12), 0.7, np.dtype(float)),
     }[kind]

@@ -17,7 +17,7 @@ PIECE, WIDTH = 192, 20
 rng = np.random.default_rng(0)
 DENSE = rng.random((500, 3)) @ rng.random((3, WIDTH)) + 0.1 * rng.random((500, WIDTH))
 HOLES = np.where(rng.random(DENSE.shape) < 0.2, np.nan, DENSE)
-SPARSE = sp.random_array((500, WIDTH), density=0.3, format="csr", rng=rng)
+SPARSE = sp.random_array((500, WIDTH), density=0.3, format="csr", random_state=rng)
 SIZES = (PIECE, 0, PIECE, 500 - 2 * PIECE)
 SETTINGS = {"init": "random", "random_state": 0, "max_iter": 9, "tol": 0}
 

@@ -9,7 +9,7 @@ from partwise.blocks import ArrayRows, CsrRows, NpyFile, RowBlocks
 from partwise.core.sources import as_source
 
 X = np.random.default_rng(0).random((50, 7)).astype(np.float32)
-S = sp.random_array((50, 7), density=0.3, format="csr", rng=np.random.default_rng(1))
+S = sp.random(50, 7, 0.3, "csr", random_state=1)
 
 
 def whole(source):

@@ -74,12 +74,12 @@ def blocks(sizes):
 
 
 def laplacian(n):
-    edges = sp.random_array((n, n), density=0.1, rng=rng)
+    edges = sp.random_array((n, n), density=0.1, random_state=rng)
     return Links.laplacian(edges + edges.T, 2.0, np.dtype(float))
 
 
 def square(n):
-    others = sp.random_array((n, n), density=0.05, rng=rng, data_sampler=rng.standard_normal)
+    others = sp.random_array((n, n), density=0.05, random_state=rng, data_sampler=rng.standard_normal)
     return Square(sp.csr_array(sp.eye_array(n) - others)[: n - 3], 1.5, np.dtype(float)).formed()
 
 

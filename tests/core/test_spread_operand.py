@@ -20,7 +20,7 @@ pytest.importorskip("distributed")
 
 rng = np.random.default_rng(0)
 DENSE = rng.random((700, 4)) @ rng.random((4, 30)) + 0.1 * rng.random((700, 30))
-SPARSE = sp.random_array((700, 30), density=0.3, format="csr", rng=rng)
+SPARSE = sp.random_array((700, 30), density=0.3, format="csr", random_state=rng)
 MODEL = NMF(3, init="random", random_state=0, max_iter=5, tol=0)
 
 

@@ -228,7 +228,7 @@ def test_what_samples_have_may_be_dask_arrays(client):
 @pytest.mark.parametrize(("loss", "init"), [("frobenius", "sampled"), ("kullback-leibler", "random")])
 def test_wide_data_in_many_chunks(client, loss, init):
     """Components of more than 100 kB in every task that holds some, also those of starts and new codes."""
-    wide = sp.random_array((128, 3000), density=0.02, format="csr", rng=np.random.default_rng(1))
+    wide = sp.random_array((128, 3000), density=0.02, format="csr", random_state=np.random.default_rng(1))
     model = NMF(20, init=init, loss=loss, random_state=0, max_iter=2, tol=0)
     fitted, here = (clone(model).fit(DaskRows(chunks(wide, 8), where)) for where in (client, False))
     assert fitted.components_.nbytes > 10**5

@@ -16,7 +16,7 @@ from partwise.core.storage import as_operand
 
 rng = np.random.default_rng(0)
 DENSE = rng.random((1500, 4)) @ rng.random((4, 30)) + 0.1 * rng.random((1500, 30))
-SPARSE = sp.random_array((1500, 30), density=0.2, format="csr", rng=rng)
+SPARSE = sp.random_array((1500, 30), density=0.2, format="csr", random_state=rng)
 W, H = rng.random((1500, 9)), rng.random((30, 9))
 
 

@@ -83,7 +83,7 @@ class HeldOperand(Operand):
 
     @abstractmethod
     def _dot_rows(self, rows: slice, Ht: Array) -> Array:
-        """X[rows] Hᵀ."""
+        """X[rows] Hᵀ, until this thread asks for the next one."""
 
     @abstractmethod
     def _add_t_dot_rows(self, rows: slice, W: Array, out: Array) -> None:
