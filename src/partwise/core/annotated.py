@@ -26,8 +26,26 @@ def matrix_of(X: Any) -> Any:
     return X.X
 
 
+class _Named:
+    """What has the names and links of annotated data."""
+
+    adata: Any
+
+    @property
+    def obs_names(self) -> Any:
+        return self.adata.obs_names
+
+    @property
+    def var_names(self) -> Any:
+        return self.adata.var_names
+
+    @property
+    def obsp(self) -> Any:
+        return self.adata.obsp
+
+
 @dataclass(frozen=True, eq=False)
-class Layer:
+class Layer(_Named):
     """A layer of annotated data in place of its X, with its names and links.
 
     Parameters
@@ -44,20 +62,8 @@ class Layer:
         return self.adata.layers[self.layer]
 
     @property
-    def obs_names(self) -> Any:  # noqa: D102
-        return self.adata.obs_names
-
-    @property
-    def var_names(self) -> Any:  # noqa: D102
-        return self.adata.var_names
-
-    @property
     def layers(self) -> Any:  # noqa: D102
         return self.adata.layers
-
-    @property
-    def obsp(self) -> Any:  # noqa: D102
-        return self.adata.obsp
 
     @property
     def shape(self) -> tuple[int, int]:  # noqa: D102
@@ -72,7 +78,7 @@ class Layer:
 
 
 @dataclass(frozen=True, eq=False)
-class Instead:
+class Instead(_Named):
     """Another matrix in place of X, with the names and links of annotated data.
 
     Parameters
@@ -83,18 +89,6 @@ class Instead:
 
     X: Any
     adata: Any
-
-    @property
-    def obs_names(self) -> Any:  # noqa: D102
-        return self.adata.obs_names
-
-    @property
-    def var_names(self) -> Any:  # noqa: D102
-        return self.adata.var_names
-
-    @property
-    def obsp(self) -> Any:  # noqa: D102
-        return self.adata.obsp
 
 
 def instead_of(given: Any, matrix: Any) -> Any:
