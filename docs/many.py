@@ -48,8 +48,8 @@ SHARED = """\
   callback listens. One wide product would save more, and round differently. With a sparse X, products with the features
   are one, because their sums are added in a fixed order.
 - **`"auto"`** follows paths through the strengths, each fit beginning where the last one ended, on at most 2,000
-  samples. Only the two or three fits at one strength, from different starts, could run side by side; with so few
-  columns and rows there is next to nothing to gain (the case `replicates-starts-digits`), and they run in turn.
+  samples. The fits of two paths at one strength run side by side as those of `n_init` do, to the bit; with so few fits
+  and rows there is little to gain (the case `replicates-starts-digits`).
 - **Kullback–Leibler**: a step is made of sums over the entries of a row with the components of the one fit, and of the
   Gram matrix of that row. Fits could share only the reading of the entries. The cases
   `replicates-entries-*` say what share of a sweep this is. Lists of entries and graphs are made once for all fits.

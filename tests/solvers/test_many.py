@@ -62,6 +62,15 @@ def test_together_is_alone(model, data):
     compare(lambda: started(model.problem(data), range(4)))
 
 
+@pytest.mark.parametrize(("model", "data"), [(NMF(3), X), (NMF(9), COUNTS), (GraphNMF(3, graph_strength=1.0), X)])
+def test_alike_is_alone_to_the_bit(model, data):
+    alone = [solve(problem, OPTIONS) for problem in started(model.problem(data), range(3))]
+    together = dict(solve_many(started(model.problem(data), range(3)), OPTIONS, alike=True))
+    for index, one in enumerate(alone):
+        np.testing.assert_array_equal(together[index].state.W, one.state.W)
+        np.testing.assert_array_equal(together[index].state.Ht, one.state.Ht)
+
+
 def test_problems_may_differ():
     def posed():
         base = NMF(3).problem(X)

@@ -315,7 +315,7 @@ def follow(trials: Trials, name: str, values: Sequence[float], others: dict[str,
         try:
             if rows:
                 below, options = [trials.carried(trial, parameters) for trial in rows[-1][:followed]], SHORT
-            row = [trials.run(parameters, factors, options) for factors in below]
+            row = trials.run_all(parameters, below, options)
             cut = trials.cut_start(parameters) if cuts else None
             rows.append(row if cut is None else [*row, trials.run(parameters, cut, FROM_CUT)])
         except KeyboardInterrupt:

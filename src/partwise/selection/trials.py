@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,13 +12,15 @@ import numpy as np
 from ..clusters import Assignment, Rule
 from ..core.indices import countable
 from ..core.operand import Operand
+from ..core.state import State
 from ..core.types import IntArray
 from ..core.warn import quiet
 from ..graphs import check_graph, neighbor_graph
 from ..metrics import distinct_components
 from ..solvers.cuts import cut_embedding
 from ..solvers.loop import Options
-from ..solvers.problem import Problem, solve
+from ..solvers.many import solve_many
+from ..solvers.problem import Problem
 from ..solvers.starting import Factors
 from ..solvers.starts import as_coordinates, balanced, start_from_labels
 from .criteria import link_criteria, silhouette
@@ -125,12 +128,21 @@ class Trials:
         self, values: dict[str, Any], start: Factors, options: Options, kmeans_starts: int = KMEANS_STARTS
     ) -> Trial:
         """Make sweeps from a start, and judge the clusters."""
-        problem = self.problem.with_values(values).begun(start)
+        return self.run_all(values, [start], options, kmeans_starts)[0]
+
+    def run_all(
+        self, values: dict[str, Any], starts: Sequence[Factors], options: Options, kmeans_starts: int = KMEANS_STARTS
+    ) -> list[Trial]:
+        """The same from several starts, side by side; the trials are, to the bit, those of one after the other."""
+        problems = [self.problem.with_values(values).begun(start) for start in starts]
         # A trial is not meant to converge, and a bad value will show in its criteria.
         with quiet():
-            state = solve(problem, self.options.inside(options.max_iter, options.tol)).state
-            labels = Assignment(state.W, self._assign, self._seed, n_starts=kmeans_starts).labels
-        criteria = self.judge(labels, problem.n_components)
+            minima = dict(solve_many(problems, self.options.inside(options.max_iter, options.tol), alike=True))
+            return [self._judged(values, minima[i].state, kmeans_starts) for i in range(len(starts))]
+
+    def _judged(self, values: dict[str, Any], state: State, kmeans_starts: int) -> Trial:
+        labels = Assignment(state.W, self._assign, self._seed, n_starts=kmeans_starts).labels
+        criteria = self.judge(labels, state.Ht.shape[1])
         return Trial(values, (state.W, state.Ht), labels, criteria, distinct_components(state.Ht.T))
 
     def judge(self, labels: IntArray, n_clusters: int) -> dict[str, float]:

@@ -11,7 +11,9 @@ from .problem import ORDINARY, Minimum, Problem, solving
 from .steps import Steps, answer, most_live, side_by_side
 
 
-def solve_many(problems: Iterable[Problem], options: Options = ORDINARY) -> Iterator[tuple[int, Minimum]]:
+def solve_many(
+    problems: Iterable[Problem], options: Options = ORDINARY, *, alike: bool = False
+) -> Iterator[tuple[int, Minimum]]:
     """Solve several problems side by side; those that have the same data share every product with it.
 
     The products X [H₁ᵀ … H_rᵀ] and Xᵀ [W₁ … W_r] of r fits with k components have r·k columns, for which processors
@@ -32,6 +34,9 @@ def solve_many(problems: Iterable[Problem], options: Options = ORDINARY) -> Iter
         run side by side, and one more.
     options : Options, optional
         How long each may run.
+    alike : bool, default=False
+        Whether results must be, to the bit, those of :func:`solve`: then every fit has its own products, and only
+        reading X is shared.
 
     Yields
     ------
@@ -41,11 +46,13 @@ def solve_many(problems: Iterable[Problem], options: Options = ORDINARY) -> Iter
         Where its fit ended. Those that end first come first.
     """
     # Not by the number of an object: the next data may be where forgotten ones were.
-    for _, alike in groupby(enumerate(problems), key=lambda numbered: numbered[1].X.source):
-        yield from _solve_alike(alike, options)
+    for _, same in groupby(enumerate(problems), key=lambda numbered: numbered[1].X.source):
+        yield from _solve_on_same(same, options, alike)
 
 
-def _solve_alike(numbered: Iterator[tuple[int, Problem]], options: Options) -> Iterator[tuple[int, Minimum]]:
+def _solve_on_same(
+    numbered: Iterator[tuple[int, Problem]], options: Options, alike: bool
+) -> Iterator[tuple[int, Minimum]]:
     """Solve problems that follow each other and have the same data."""
     place, first = next(numbered)
     solved: list[tuple[int, Minimum]] = []
@@ -53,7 +60,7 @@ def _solve_alike(numbered: Iterator[tuple[int, Problem]], options: Options) -> I
     steps = side_by_side(makers, lambda index, minimum: solved.append((place + index, minimum)), _room(first))
     with first.at_work():
         for requests in steps:
-            answer(requests)
+            answer(requests, alike)
             while solved:
                 yield solved.pop(0)
         while solved:
