@@ -104,7 +104,9 @@ def unmeasured_line(cells):
         if (cell.paper, cell.dataset) not in shown:
             missing.setdefault(cell.paper, {})[cell.dataset] = None
     listed = "; ".join(f"{', '.join(datasets)} ({paper})" for paper, datasets in missing.items())
-    return f"The defaults have not been measured with all numbers of clusters on: {listed or 'none'}."
+    if not listed:
+        return "The defaults have been measured with all numbers of clusters of all papers."
+    return f"The defaults have not been measured with all numbers of clusters on: {listed}."
 
 
 def front_numbers(cells):
