@@ -65,9 +65,9 @@ def sweeps(found):
     return [
         *lines,
         "",
-        f"{met} Dask takes some 15 ms a sweep to send components and to bring shares back, and some 3 ms more for "
-        "every chunk. That counts where a sweep itself takes no longer than 80 ms, and is why chunks should be large. "
-        "With a graph, all codes are moved by one task, as one thread does in memory.",
+        f"{met} To send components, to bring shares back and to hand out tasks takes a time of its own (below). It "
+        "counts where a sweep itself is short, and is why chunks should be large. With a graph, all codes are moved by "
+        "one task, as one thread does in memory.",
     ]
 
 

@@ -53,7 +53,7 @@ makes them. Made by `python -m studies.zeros`.
 
 ## Other programs
 
-fastTopics is an R package that cannot be installed from the registries we reach. Carbonetto, Sarkar, Wang & Stephens
+fastTopics is an R package, which was not run here. Carbonetto, Sarkar, Wang & Stephens
 ("Non-negative matrix factorization algorithms generally improve topic model fits", arXiv:2105.13440) fit the same
 Poisson likelihood by extrapolated coordinate descent, and report better fits in less time than by the multiplicative
 rules, which are the EM algorithm. Their logs are public (stephenslab/fastTopics-experiments on GitHub). On the 20

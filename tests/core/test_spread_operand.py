@@ -12,6 +12,7 @@ from partwise import NMF, ConstrainedNMF, Factorization, LocalCoordinateNMF, Ort
 from partwise.blocks import BlockError, ClusterError, DaskRows, memory_chunks
 from partwise.callbacks import Callback, Checkpoint
 from partwise.core import cluster, operand, spread_operand
+from partwise.core.cluster import Cluster
 from partwise.domains import Simplex
 from partwise.terms import Frobenius, Orthogonality
 
@@ -54,6 +55,28 @@ def test_fits_have_the_bits_of_fits_in_memory(client, init, dtype):
     assert isinstance(fitted.labels_, da.Array)
     assert fitted.embedding_.dtype == dtype
     assert isinstance(fitted.components_, np.ndarray)
+
+
+@pytest.mark.parametrize("n_chunks", [3, 40])
+def test_shares_are_looked_up_or_taken_out_by_tasks(client, monkeypatch, n_chunks):
+    """Both ways have the same bits; tasks are for results that are large, on disk or lost, and for many workers."""
+    X, asked, each = spread(DENSE, client, n_chunks * (700 // n_chunks,) + (700 % n_chunks,)), [], Cluster.each
+
+    def seen(self, name, *arguments, **options):
+        asked.append(name)
+        return each(self, name, *arguments, **options)
+
+    monkeypatch.setattr(Cluster, "each", seen)
+    looked_up = clone(MODEL).fit(X)
+    assert "shares" not in asked
+    for name, value in (("LOOKED_UP_BYTES", 0), ("_last_items", lambda keys, dask_worker: {})):
+        asked.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(cluster, name, value)
+            by_tasks = clone(MODEL).fit(X)
+        assert "shares" in asked
+        np.testing.assert_array_equal(by_tasks.components_, looked_up.components_)
+        np.testing.assert_array_equal(by_tasks.embedding_, looked_up.embedding_)
 
 
 def test_sparse_rows(client):

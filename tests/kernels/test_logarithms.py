@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from partwise.kernels.log_models import bound_rows, model_rows
+from partwise.kernels.log_models import bound_rows, descend_models, model_rows
 from partwise.kernels.logarithms import CHUNK, attract_rows, newton_rows
+from partwise.kernels.own_grams import descend_own
 
 NO_LINKS = (np.zeros(0, np.int32), np.zeros(0, np.int32))
 FLOORS = {np.float64: 1e-100, np.float32: 1e-15}
@@ -191,20 +192,54 @@ def test_long_rows_make_the_steps_of_short_ones(zeros, held):
     assert not zeros or ((F == 0) & (long > 0)).any()
 
 
+def modelled(counts, G, slopes, F):
+    """What `model_rows` gives: pulls, responses, the packed models, and their Gram matrices with zeros filled in."""
+    pulls, responses = np.empty_like(F), np.zeros_like(F)
+    packed, places, widths = np.empty(16 * len(F)), np.empty(len(F), np.int64), np.empty(len(F), np.int32)
+    chosen = np.empty((len(F), 4), np.int32)
+    models = packed, places, chosen, widths
+    model_rows(counts.indptr, counts.indices, counts.data, G, 1e-100, slopes, F, pulls, 0, *models, responses)
+    grams = np.zeros((len(F), 4, 4))
+    for gram, place, own, width in zip(grams, places, chosen, widths, strict=True):
+        gram[np.ix_(own[:width], own[:width])] = packed[place : place + width**2].reshape(width, width)
+    return pulls, responses, models, grams
+
+
+@pytest.mark.parametrize("cliques", [False, True])
+def test_a_pass_over_packed_models_is_one_over_whole_ones(cliques):
+    """The kernel for missing entries makes the same pass, where entries that may not move are pulled down for ever."""
+    counts, F, G = problem(4)
+    n, rng = len(F), np.random.RandomState(4)
+    F[rng.uniform(size=F.shape) < 0.4] = 0
+    slopes = np.where(rng.uniform(size=F.shape) < 0.5, 1e9, -1e9)
+    pulls, responses, models, grams = modelled(counts, G, slopes, F)
+    may_move = (F > 0) | (slopes < 0)
+    assert 0.2 < may_move.mean() < 0.95
+    links = sp.random_array((n, n), density=0.3, random_state=rng)
+    links = sp.csr_array(-(links + links.T))
+    D, scale, targets = rng.uniform(0.1, 2.0, size=F.shape), rng.uniform(0.5, 2.0, size=4), responses + pulls / 2
+    groups = np.arange(n) % 3 - 1 if cliques else np.full(n, -1)
+
+    def coupling(F):
+        sums = np.stack([F[groups == c].sum(axis=0) for c in range(2)])
+        return D, scale, links.indptr, links.indices, links.data, groups, sums, 0.1
+
+    packed, whole = F.copy(), F.copy()
+    descend_models(*models, targets, *coupling(F), packed)
+    pull = np.where(may_move, targets, -np.inf)
+    descend_own(grams, pull, np.zeros((1, 4)), *coupling(F), 0, 1, 0.0, 0, whole, np.empty(0))
+    np.testing.assert_allclose(packed, whole, rtol=1e-12)
+    np.testing.assert_array_equal(packed[~may_move], 0)
+    assert (packed[may_move & (F == 0)] > 0).any()
+
+
 @pytest.mark.parametrize("m", [40, CHUNK + 3])
 def test_models_of_rows_and_the_bound_on_their_steps(m):
     counts, F, G = problem(1, m=m)
     F[2:4, 0], slopes = 0, np.full_like(F, 1e9)
     slopes[2] = -1e9  # a reason to grow, which the zero of the next row has not
     entries, x, y = (counts.indptr, counts.indices, counts.data), counts.toarray(), F @ G.T
-    pulls, responses = np.empty_like(F), np.zeros_like(F)
-    packed, places, widths = np.empty(16 * len(F)), np.empty(len(F), np.int64), np.empty(len(F), np.int32)
-    chosen = np.empty((len(F), 4), np.int32)
-    models = packed, places, chosen, widths
-    model_rows(*entries, G, 1e-100, slopes, F, pulls, 0, *models, responses)
-    grams = np.zeros((len(F), 4, 4))
-    for gram, place, own, width in zip(grams, places, chosen, widths, strict=True):
-        gram[np.ix_(own[:width], own[:width])] = packed[place : place + width**2].reshape(width, width)
+    pulls, responses, models, grams = modelled(counts, G, slopes, F)
     np.testing.assert_allclose(responses, np.einsum("iab,ib->ia", grams, F), rtol=1e-12)
     np.testing.assert_allclose(pulls, (x / y) @ G, rtol=1e-12)
     expected = np.einsum("ip,pa,pb->iab", x / y**2, G, G) / 2

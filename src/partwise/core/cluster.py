@@ -60,6 +60,7 @@ class Cluster:
         self._token = uuid4().hex[:12]
         self._count = 0
         self._alone_since: float | None = None
+        self._n_workers = 1
 
     def check(self) -> None:
         """Refuse a client that is closed, and workers with another partwise, before any work."""
@@ -71,6 +72,7 @@ class Cluster:
         except TimeoutError as error:
             raise ClusterError(ALONE.format(self.patience)) from error
         del waiting
+        self._n_workers = len(self._workers())
         self.compare_versions()
 
     @property
@@ -132,10 +134,11 @@ class Cluster:
     def total_of_last(self, futures: Sequence[Any], nbytes: int) -> tuple[Any, ...]:
         """The same of the last items of what tasks give, each of `nbytes`.
 
-        If they are small, all are asked for at once, where they are: tasks that take them out would make a sweep longer
-        than its work does.
+        If they are small, all workers are asked for them at once, unless there are far more workers than tasks: tasks
+        that take them out would make a sweep longer than its work does.
         """
-        found = self._looked_up(futures) if nbytes * len(futures) <= LOOKED_UP_BYTES else None
+        small = nbytes * len(futures) <= LOOKED_UP_BYTES and self._n_workers <= 2 * len(futures)
+        found = self._looked_up(futures) if small else None
         if found is None:
             return self.total(self.each("shares", last_item, futures))
         while len(found) > FAN_IN:
@@ -144,19 +147,12 @@ class Cluster:
 
     def _looked_up(self, futures: Sequence[Any]) -> list[Any] | None:
         """The last items, as workers have them in memory; None if one is not there any more, or if a task failed."""
-        from distributed import wait
-
-        self._alone_since = None
-        while True:
-            try:
-                with self.client.as_current():
-                    wait(futures, timeout=GLANCE)
-                break
-            except TimeoutError:
-                self._look_for_workers()
-            except CancelledError:
-                return None
-        answers = self.client.run(_last_items, [future.key for future in futures], on_error="ignore")
+        try:
+            self._wait(futures)
+            answers = self.client.run(_last_items, [future.key for future in futures], on_error="ignore")
+        except (CancelledError, OSError):
+            # Tasks that are asked for instead say what has happened.
+            return None
         known = {key: item for answer in answers.values() for key, item in answer.items()}
         return [known[future.key] for future in futures] if all(future.key in known for future in futures) else None
 
@@ -186,14 +182,25 @@ class Cluster:
                 future.release()
             raise
 
-    def _gathered(self, futures: Sequence[Any]) -> list[Any]:
-        from distributed import KilledWorker, wait
+    def _wait(self, futures: Sequence[Any]) -> None:
+        """Until tasks have ended, as long as there are workers, or some are to be expected."""
+        from distributed import wait
 
         self._alone_since = None
         while True:
             try:
                 with self.client.as_current():
                     wait(futures, timeout=GLANCE)
+                return
+            except TimeoutError:
+                self._look_for_workers()
+
+    def _gathered(self, futures: Sequence[Any]) -> list[Any]:
+        from distributed import KilledWorker
+
+        while True:
+            try:
+                self._wait(futures)
                 found: list[Any] = self.client.sync(self.client._gather, futures, callback_timeout=LONGEST)
                 return found
             except TimeoutError:

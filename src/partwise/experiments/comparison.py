@@ -168,6 +168,8 @@ def compare_methods(
     steps = Steps() if steps is None else steps
     data = as_data_set(X, y)
     given = isinstance(methods, Mapping)
+    if not given and (isinstance(methods, str) or not all(isinstance(name, str) for name in methods)):
+        raise TypeError(f"methods is {methods!r}; give a list of names, or a dict of estimators: {{'mine': NMF(10)}}.")
     k = None if given else _number_of_components(data, n_components)
     known = _told_labels(data, labels_per_class, seed)
     samples, preparation = prepared(data.X) if prepare else (data.X, "Samples as they are")
@@ -209,8 +211,6 @@ def chosen_methods(
     """
     if isinstance(methods, Mapping):
         found = [Method(name, model) for name, model in methods.items()]
-    elif isinstance(methods, str) or not all(isinstance(name, str) for name in methods):
-        raise TypeError(f"methods is {methods!r}; give a list of names, or a dict of estimators: {{'mine': NMF(10)}}.")
     elif n_components is None:
         raise ValueError("Methods given by name need n_components.")
     else:

@@ -158,9 +158,8 @@ def descend_models(
             step = new - old
             if step != 0:
                 F[i, j] = new
-                for b in range(width):
+                for b in range(a + 1, width):
                     slope[b] -= step * grams[first + np.uint64(b)]
-                slope[a] -= step * D[own, j]
         if group >= 0:
             for a in range(width):
                 group_sums[group, chosen[i, a]] += F[i, chosen[i, a]]

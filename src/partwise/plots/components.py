@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.numbers import check_number
 from ..core.types import Array
 from .canvas import INK, PALETTE, mosaic, shading
 from .features import named_components, top_features
-from .fitted import check_number
 from .panels import blank, one_panel, panels, soften
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.numbers import check_number
 from ..core.types import Array, IntArray
-from .fitted import attribute, check_number
+from .fitted import attribute
 from .views import table, view
 
 

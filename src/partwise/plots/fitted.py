@@ -32,10 +32,3 @@ def attribute(model: Any, name: str) -> Any:
             check_is_fitted(model)
         raise ValueError(f"This {type(model).__name__} has {MEANINGS[name]}.")
     return found
-
-
-def check_number(name: str, number: Any) -> int:
-    """A whole number of at least one."""
-    if isinstance(number, bool) or not hasattr(number, "__index__") or number < 1:
-        raise ValueError(f"{name}={number!r} was given; it must be a whole number of at least 1.")
-    return int(number)

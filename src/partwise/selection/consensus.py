@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from ..clusters import Assignment
 from ..core.interruption import fit_whole
+from ..core.numbers import check_number
 from ..core.types import Array, IntArray
 from ..core.warn import warn
 from ..plots import draw_consensus
@@ -178,12 +178,6 @@ def consensus(
     rows = np.arange(n) if n <= max_samples else np.sort(rng.choice(n, max_samples, replace=False))
     k = max(int(labels.max()) + 1 for labels in labellings)
     return Consensus(np.array(labellings), k, rows)
-
-
-def check_number(name: str, number: Any, least: int) -> None:
-    """Refuse what is no whole number, or too small."""
-    if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
-        raise ValueError(f"{name}={number!r} was given; it must be a whole number of at least {least}.")
 
 
 def _labellings(estimator: Any, X: Any, seeds: Array) -> list[IntArray]:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.dask_rows import refuse_workers
 from ..core.interruption import fit_whole
+from ..core.numbers import check_number
 from ..core.storage import as_operand
 from ..core.types import Array, IntArray
 from ..core.warn import quiet, warn
@@ -21,7 +22,7 @@ from ..persistence import Persistent
 from ..solvers import Options, Problem, solve_many
 from .bagging import bagged
 from .by_estimator import ByEstimator
-from .consensus import check_number, warn_if_unfinished
+from .consensus import warn_if_unfinished
 from .entries import Predictions
 from .grids import RANKS, open_parameters
 from .poisson import check_counts, drawn_counts

@@ -14,13 +14,14 @@ from sklearn.utils import check_random_state
 from ..core.annotated import instead_of
 from ..core.door import read_data
 from ..core.interruption import fit_whole
+from ..core.numbers import check_number
 from ..core.operand import Operand
 from ..core.storage import as_operand
 from ..core.types import Array
 from ..plots import Curve, draw_curves
 from ..plots.views import picture, table, view
 from ..terms.entries import check_weights, restrict
-from .consensus import check_number, consensus
+from .consensus import consensus
 from .criteria import agreement
 from .entries import hidden_loss, hide
 from .grids import RANKS
